@@ -1,0 +1,125 @@
+//! Transactions: consume outpoints, create new ones (specification items N1, U24, U36).
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+/// Value in the smallest unit of the ledger.
+pub type Amount = u64;
+
+/// An owner. Twenty bytes, as a hashed public key or script has; the ledger gives them no meaning.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Address(pub [u8; 20]);
+
+impl Address {
+    /// The address numbered `n`: for workloads that need many distinct owners.
+    #[must_use]
+    pub const fn numbered(n: u32) -> Self {
+        let b = n.to_be_bytes();
+        let mut a = [0; 20];
+        a[16] = b[0];
+        a[17] = b[1];
+        a[18] = b[2];
+        a[19] = b[3];
+        Self(a)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let short = u32::from_be_bytes([self.0[16], self.0[17], self.0[18], self.0[19]]);
+        if self.0[..16].iter().all(|&b| b == 0) { write!(f, "addr#{short}") } else { write!(f, "addr:{short:08x}") }
+    }
+}
+
+/// The id of a transaction: eight bytes of its timestamp (big-endian milliseconds), then 24 bytes of the SHA-256
+/// of its content, so that ids sort by time (item U36).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct TxId(pub [u8; 32]);
+
+impl TxId {
+    /// The timestamp that the id carries, in milliseconds.
+    #[must_use]
+    pub fn timestamp_ms(&self) -> u64 {
+        let mut b = [0; 8];
+        b.copy_from_slice(&self.0[..8]);
+        u64::from_be_bytes(b)
+    }
+}
+
+impl fmt::Debug for TxId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tx:{:02x}{:02x}{:02x}{:02x}", self.0[8], self.0[9], self.0[10], self.0[11])
+    }
+}
+
+/// One output of one transaction: the key of a record (UTXO) of the ledger.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct OutPoint {
+    /// The transaction that created the output.
+    pub tx: TxId,
+    /// The output's index in it.
+    pub index: u32,
+}
+
+impl fmt::Debug for OutPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}:{}", self.tx, self.index)
+    }
+}
+
+/// A new record: who owns it and how much it is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Output {
+    /// Index inside the transaction. Stated, not implied, hence checked for duplicates (item U24).
+    pub index: u32,
+    /// Who may spend it.
+    pub owner: Address,
+    /// What it is worth.
+    pub amount: Amount,
+}
+
+/// A transaction. What its inputs bring beyond what its outputs take is the fee.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Tx {
+    /// Hash of the content; [`Tx::new`] computes it.
+    pub id: TxId,
+    /// Whose reservation pool the transaction belongs to (items U22, U25).
+    pub sender: Address,
+    /// The records it consumes.
+    pub inputs: Vec<OutPoint>,
+    /// The records it creates.
+    pub outputs: Vec<Output>,
+}
+
+impl Tx {
+    /// Builds a transaction and computes its id from the content and `timestamp_ms`.
+    #[must_use]
+    pub fn new(timestamp_ms: u64, sender: Address, inputs: Vec<OutPoint>, outputs: Vec<Output>) -> Self {
+        let mut h = Sha256::new();
+        h.update(timestamp_ms.to_be_bytes());
+        h.update(sender.0);
+        h.update((inputs.len() as u64).to_be_bytes());
+        for i in &inputs {
+            h.update(i.tx.0);
+            h.update(i.index.to_be_bytes());
+        }
+        h.update((outputs.len() as u64).to_be_bytes());
+        for o in &outputs {
+            h.update(o.index.to_be_bytes());
+            h.update(o.owner.0);
+            h.update(o.amount.to_be_bytes());
+        }
+        let digest = h.finalize();
+        let mut id = [0; 32];
+        id[..8].copy_from_slice(&timestamp_ms.to_be_bytes());
+        id[8..].copy_from_slice(&digest[..24]);
+        Self { id: TxId(id), sender, inputs, outputs }
+    }
+
+    /// The outpoint of the output with index `index`.
+    #[must_use]
+    pub fn outpoint(&self, index: u32) -> OutPoint {
+        OutPoint { tx: self.id, index }
+    }
+}

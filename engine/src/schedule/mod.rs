@@ -1,0 +1,1 @@
+//! Block execution: dependency graph, policy state machine, worker shells.

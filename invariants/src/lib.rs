@@ -1,0 +1,2 @@
+//! Checkers over events, histories and externalised state.
+#![forbid(unsafe_code)]

@@ -1,0 +1,1 @@
+//! Scenarios, campaign, command line.

@@ -1,0 +1,120 @@
+//! What a checker sees of a run while it runs: one event per operation on a sync object.
+
+use std::panic::Location;
+use std::time::Duration;
+
+use crate::violation::Violation;
+
+/// What an operation does to its object.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum OpKind {
+    /// The thread begins to run.
+    Start,
+    /// `Mutex::lock`, also the re-acquisition after a condition variable.
+    Lock,
+    /// `Mutex::try_lock`.
+    TryLock,
+    /// Release of a mutex.
+    Unlock,
+    /// `RwLock::read`.
+    Read,
+    /// `RwLock::try_read`.
+    TryRead,
+    /// Release of a read lock.
+    ReadUnlock,
+    /// `RwLock::write`.
+    Write,
+    /// `RwLock::try_write`.
+    TryWrite,
+    /// Release of a write lock.
+    WriteUnlock,
+    /// `Condvar::wait`: release of the mutex and start of the wait.
+    Wait,
+    /// `Condvar::notify_one`.
+    NotifyOne,
+    /// `Condvar::notify_all`.
+    NotifyAll,
+    /// Load of an atomic or snapshot cell.
+    Load,
+    /// Store to an atomic or snapshot cell.
+    Store,
+    /// Read-modify-write that wrote.
+    Rmw,
+    /// Compare-and-swap: it writes if it succeeds and only reads if it fails.
+    Cas,
+    /// A memory fence.
+    Fence,
+    /// Send on a channel.
+    Send,
+    /// Receive from a channel.
+    Recv,
+    /// `JoinHandle::join`.
+    Join,
+    /// `thread::park`.
+    Park,
+    /// `Thread::unpark`.
+    Unpark,
+    /// `thread::yield_now`, `hint::spin_loop`.
+    Yield,
+    /// `thread::sleep`.
+    Sleep,
+    /// The thread has ended.
+    End,
+    /// A choice that is not between threads: which waiter wakes, whether an armed fault fires.
+    Choose,
+}
+
+/// When, relative to the operation, the event is seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// The thread is about to try; it may have to wait. Only for operations that take a lock or wait for a message.
+    Announced,
+    /// The operation has taken effect.
+    Executed,
+}
+
+/// One operation of one thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'a> {
+    /// Scheduling step of the run, from 0.
+    pub step: u64,
+    /// Virtual time.
+    pub time: Duration,
+    /// Number of the thread in the order of creation; 0 is the closure that was given to the explorer.
+    pub thread: u32,
+    /// The thread's name: its own, or its place in the tree of threads (`main`, `main/0`, `main/0/1`).
+    pub thread_name: &'a str,
+    /// What it does.
+    pub kind: OpKind,
+    /// Before or after.
+    pub phase: Phase,
+    /// Number of the object in the order of first use in this run.
+    pub object: u32,
+    /// The object's name given with [`crate::name`], or `""`.
+    pub object_name: &'a str,
+    /// For operations that may fail (`try_lock`, compare-and-swap): whether it succeeded. `true` for the others.
+    pub success: bool,
+    /// Where in the code.
+    pub location: &'static Location<'static>,
+}
+
+/// A checker that watches every operation of a run.
+///
+/// Made anew for each run, so it needs no reset. It must not use the façade itself.
+pub trait Monitor {
+    /// One operation. An error ends the run with that violation.
+    ///
+    /// # Errors
+    /// The rule that this operation breaks.
+    fn step(&mut self, event: &Event<'_>) -> Result<(), Violation>;
+
+    /// The run has ended by itself.
+    ///
+    /// # Errors
+    /// The rule that the run as a whole breaks.
+    fn end(&mut self) -> Result<(), Violation> {
+        Ok(())
+    }
+}

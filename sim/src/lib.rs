@@ -1,27 +1,85 @@
-//! Placeholder map; replaced with the runtime.
-pub mod sync {
-    //! std::sync
-    pub use std::sync::*;
+//! Deterministic simulation of threads, time and faults.
+//!
+//! Write `use interleaf::sync::Mutex` where you wrote `use std::sync::Mutex`, put [`#[interleaf::test]`](macro@test)
+//! on a test or call [`check`], and the code runs under thousands of schedules. What fails is replayed exactly from one
+//! line of text.
+//!
+//! The map:
+//!
+//! * [`sync`], [`thread`], [`time`], [`hint`], [`arc_swap`], [`rand`](mod@rand): the façade, std's paths and signatures
+//! * [`Explorer`], [`check`], [`replay()`]: running a closure many times, and once more
+//! * [`strategy`]: how schedules are chosen; [`choice`]: where chance comes from
+//! * [`monitor`], [`Violation`]: checkers that watch a run, and what they say
+//! * [`trace`]: the full record of a failed run
+//! * [`fault`]: faults that can be armed
+//! * `runtime` (private): coroutines, scheduling points, models of the sync objects
+//!
+//! # Limits
+//!
+//! * Code under test must be deterministic apart from scheduling: no wall clock, no ambient randomness, no iteration
+//!   over maps with std's random hasher. A sample of the runs is made twice and compared, to find what was overlooked.
+//! * Sequential consistency: orderings of atomics have no effect yet.
+//! * All threads of a run share one OS thread. `std::thread_local!` is therefore shared by them and survives the run,
+//!   and so do statics: the first run may differ from the others, which the comparison finds. A `RefCell` in a
+//!   thread-local that is borrowed across a scheduling point gives false borrow errors.
+//! * A std lock held across a scheduling point, a real sleep or real I/O blocks everything. A watchdog notices that no
+//!   step is made for ten seconds and names the thread.
+//! * At most 64 threads of a run are alive at once; each has 256 KiB of stack.
+//! * A destructor that panics while its thread is unwound aborts the process, as everywhere in Rust. Threads of a run
+//!   that has failed are unwound, so there the same holds for destructors of threads that did not panic themselves.
+#![deny(unsafe_code)]
+
+#[cfg(feature = "simulation")]
+mod simulation {
+    pub use crate::explore::check::{EXECUTIONS_VARIABLE, REPLAY_VARIABLE, TestResult, check, run_test};
+    pub use crate::explore::explorer::{Explorer, Report};
+    pub use crate::explore::failure::{Blocked, Failure, FailureKind, Waited};
+    pub use crate::explore::replay::{Replay, replay, replay_with};
+    pub use crate::explore::token::{Token, TokenError};
+    pub use crate::fault::Faults;
+    pub use crate::named::{Named, name, note, seed};
+    pub use crate::runtime::panic_hook::Caught;
+    pub use crate::runtime::watchdog::set_patience;
+    pub use crate::strategy::Strategy;
+    pub use crate::time::Time;
+    pub use interleaf_macros::test;
 }
-pub mod thread {
-    //! std::thread
-    pub use std::thread::*;
-}
-pub mod time {
-    //! std::time
-    pub use std::time::{Duration, Instant};
-}
-pub mod hint {
-    //! std::hint
-    pub use std::hint::spin_loop;
-}
-pub mod arc_swap {
-    //! arc_swap
-    pub use ::arc_swap::{ArcSwap, Guard};
-}
-/// Gives a sync object the name that reports and lock-order rules use. Does nothing outside a simulation.
-pub fn name<T: ?Sized>(_object: &T, _name: &'static str) {}
+
+#[cfg(feature = "simulation")]
+pub mod arc_swap;
+#[cfg(feature = "simulation")]
+pub mod choice;
+#[cfg(feature = "simulation")]
+mod explore;
+#[cfg(feature = "simulation")]
+pub mod fault;
+#[cfg(feature = "simulation")]
+pub mod hint;
 #[cfg(feature = "simulation")]
 pub mod monitor;
-pub mod violation;
+#[cfg(feature = "simulation")]
+mod named;
+#[cfg(feature = "simulation")]
+pub mod rand;
+#[cfg(feature = "simulation")]
+mod runtime;
+#[cfg(feature = "simulation")]
+pub mod strategy;
+#[cfg(feature = "simulation")]
+pub mod sync;
+#[cfg(feature = "simulation")]
+pub mod thread;
+#[cfg(feature = "simulation")]
+pub mod time;
+#[cfg(feature = "simulation")]
+pub mod trace;
+#[cfg(feature = "simulation")]
+pub use simulation::*;
+
+#[cfg(not(feature = "simulation"))]
+mod plain;
+#[cfg(not(feature = "simulation"))]
+pub use plain::*;
+
+mod violation;
 pub use violation::Violation;

@@ -1,0 +1,85 @@
+//! The entry points for tests.
+
+use super::explorer::{Explorer, Report};
+use super::replay::{Replay, replay_with};
+use super::token::Token;
+
+/// Environment variable with a replay token: tests run that schedule only.
+pub const REPLAY_VARIABLE: &str = "INTERLEAF_REPLAY";
+
+/// Environment variable with the number of executions of each test, in place of the test's own.
+pub const EXECUTIONS_VARIABLE: &str = "INTERLEAF_EXECUTIONS";
+
+/// Runs `f` under a thousand schedules.
+///
+/// ```
+/// interleaf::check(|| {
+///     let (sender, receiver) = interleaf::sync::mpsc::channel();
+///     interleaf::thread::spawn(move || sender.send(1).unwrap());
+///     assert_eq!(receiver.recv(), Ok(1));
+/// });
+/// ```
+///
+/// # Panics
+/// With the failure block if a run fails.
+pub fn check<F: Fn() + Sync>(f: F) {
+    run_test(&Explorer::new(), f);
+}
+
+/// Runs a test as `explorer` says, or, if `INTERLEAF_REPLAY` holds a token with the test's name, that run alone.
+///
+/// # Panics
+/// With the failure block if a run fails; if an environment variable is malformed.
+pub fn run_test<F: Fn() + Sync>(explorer: &Explorer<'_>, f: F) {
+    if let Some(token) = token_for(&explorer.name) {
+        let monitor = explorer.monitor.as_ref().map(|make| make());
+        match replay_with(&token, monitor, &f) {
+            Replay::Failed(failure) => panic!("{failure}"),
+            Replay::Diverged(failure) => panic!("replay diverged: the program has changed since\n{failure}"),
+            Replay::Passed(_) => eprintln!("interleaf: the replay of {} does not fail any more", token.name),
+        }
+        return;
+    }
+    let mut explorer = explorer.clone();
+    if let Ok(text) = std::env::var(EXECUTIONS_VARIABLE) {
+        match text.parse::<u64>() {
+            Ok(n) if n > 0 => explorer.seeds.end = explorer.seeds.start.saturating_add(n),
+            _ => panic!("{EXECUTIONS_VARIABLE}: expected a positive number, got `{text}`"),
+        }
+    }
+    fail_on_failure(&explorer.run(f));
+}
+
+fn token_for(name: &str) -> Option<Token> {
+    let text = std::env::var(REPLAY_VARIABLE).ok()?;
+    match text.parse::<Token>() {
+        Ok(token) => (token.name == name.replace(':', ".")).then_some(token),
+        Err(error) => panic!("{REPLAY_VARIABLE}: {error}"),
+    }
+}
+
+fn fail_on_failure(report: &Report) {
+    if let Some(failure) = report.first_failure() {
+        panic!("{failure}\n  or:     {REPLAY_VARIABLE}={} cargo test", failure.token);
+    }
+}
+
+/// What a simulated test may return: nothing, or a `Result` whose error fails the run.
+pub trait TestResult {
+    /// # Panics
+    /// If the result is an error.
+    fn finish(self);
+}
+
+impl TestResult for () {
+    fn finish(self) {}
+}
+
+impl<T, E: std::fmt::Debug> TestResult for Result<T, E> {
+    #[track_caller]
+    fn finish(self) {
+        if let Err(error) = self {
+            panic!("the test returned an error: {error:?}");
+        }
+    }
+}

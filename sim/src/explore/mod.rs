@@ -1,0 +1,17 @@
+//! Running a closure many times, each time under another schedule.
+//!
+//! * [`explorer`]: the builder [`Explorer`](explorer::Explorer) and its report
+//! * [`worker`]: what one OS thread does: profile, run, confirm a failure with everything on
+//! * [`failure`]: how a run can fail, and how that reads
+//! * [`token`]: a run in one line of text
+//! * [`replay`]: that line run again
+//! * [`check`]: the entry points for tests
+//! * [`distinct`]: how many different interleavings were seen
+
+pub(crate) mod check;
+mod distinct;
+pub(crate) mod explorer;
+pub(crate) mod failure;
+pub(crate) mod replay;
+pub(crate) mod token;
+mod worker;

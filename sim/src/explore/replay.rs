@@ -1,0 +1,68 @@
+//! A stored run once more.
+
+use crate::monitor::Monitor;
+use crate::runtime::execution::{Detail, Machine};
+use crate::strategy::replay::Repeat;
+use crate::strategy::{Active, Plan};
+use crate::trace::Trace;
+
+use super::failure::{Failure, FailureKind};
+use super::token::Token;
+
+/// How a replay ended.
+#[derive(Clone, Debug)]
+pub enum Replay {
+    /// It failed; compare [`Failure::signature`] with the stored one.
+    Failed(Box<Failure>),
+    /// It ran to its end: the failure is gone.
+    Passed(Box<Trace>),
+    /// It came to a point that the record does not fit: the program has changed.
+    Diverged(Box<Failure>),
+}
+
+/// Runs `f` along the choices in `token`.
+///
+/// ```
+/// use interleaf::{Explorer, Replay, replay, thread};
+/// use interleaf::sync::{Arc, atomic::{AtomicU32, Ordering::SeqCst}};
+///
+/// let lost_update = || {
+///     let x = Arc::new(AtomicU32::new(0));
+///     let add = |x: Arc<AtomicU32>| move || x.store(x.load(SeqCst) + 1, SeqCst);
+///     let other = thread::spawn(add(Arc::clone(&x)));
+///     add(Arc::clone(&x))();
+///     other.join().unwrap();
+///     assert_eq!(x.load(SeqCst), 2);
+/// };
+/// let report = Explorer::new().run(lost_update);
+/// let failure = report.first_failure().unwrap();
+/// let Replay::Failed(again) = replay(&failure.token.parse().unwrap(), lost_update) else { panic!() };
+/// assert_eq!(again.trace, failure.trace);
+/// ```
+pub fn replay<F: Fn()>(token: &Token, f: F) -> Replay {
+    replay_with(token, None, f)
+}
+
+/// As [`replay`], watched by a monitor.
+pub fn replay_with<F: Fn()>(token: &Token, monitor: Option<Box<dyn Monitor>>, f: F) -> Replay {
+    let mut machine = Machine::new(token.settings);
+    let plan = Plan::Asked(Active::Asked(Box::new(Repeat::new(token.deviations.clone()))));
+    let outcome = machine.run(&f, token.seed, plan, Detail::Full, monitor);
+    let trace = machine.trace();
+    let Some(kind) = outcome.failure else { return Replay::Passed(Box::new(trace)) };
+    let backtrace = match &kind {
+        FailureKind::Panic { panic, .. } => panic.backtrace.clone(),
+        _ => None,
+    };
+    let diverged = matches!(kind, FailureKind::Diverged { .. });
+    let failure = Box::new(Failure {
+        kind: kind.without_backtrace(),
+        seed: token.seed,
+        strategy: "replay".into(),
+        found_after: 0,
+        token: token.to_string(),
+        trace,
+        backtrace,
+    });
+    if diverged { Replay::Diverged(failure) } else { Replay::Failed(failure) }
+}

@@ -1,0 +1,250 @@
+//! What one OS thread of an exploration does.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::choice::stream_seed;
+use crate::runtime::execution::{Detail, Machine, Outcome};
+use crate::strategy::bytes::Bytes;
+use crate::strategy::dfs::Dfs;
+use crate::strategy::replay::Raw;
+use crate::strategy::{Active, Plan, Strategy};
+use crate::trace::Trace;
+
+use super::explorer::{Explorer, Report};
+use super::failure::{Failure, FailureKind};
+use super::token::Token;
+
+/// Seeds that a worker takes at a time.
+const BLOCK: u64 = 64;
+
+/// Runs made beforehand to learn how long the program is. Their seeds are fixed, so that what a seed means does not
+/// depend on which seeds were run before, or by how many workers.
+const PROFILE_RUNS: u64 = 8;
+
+/// What the profile says of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Profile {
+    /// Most steps of a run: PCT spreads its change points over them.
+    length: u32,
+    /// Locks are tried: every release is a scheduling point.
+    every_operation: bool,
+}
+
+pub(super) struct Worker<'a, 'b, F> {
+    explorer: &'a Explorer<'b>,
+    f: &'a F,
+    pub(super) machine: Machine,
+    pub(super) report: Report,
+    profile: Profile,
+}
+
+impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
+    pub(super) fn new(explorer: &'a Explorer<'b>, f: &'a F) -> Self {
+        let machine = Machine::new(explorer.settings);
+        let report = Report::empty();
+        let mut worker = Self { explorer, f, machine, report, profile: Profile { length: 2, every_operation: false } };
+        if matches!(explorer.strategy, Strategy::Random | Strategy::Pct { .. } | Strategy::Portfolio) {
+            worker.profile = worker.measure();
+            worker.machine.every_operation(worker.profile.every_operation);
+        }
+        worker
+    }
+
+    fn measure(&mut self) -> Profile {
+        let mut profile = Profile { length: 2, every_operation: false };
+        for i in 0..PROFILE_RUNS {
+            let outcome = self.machine.run(self.f, stream_seed(i, "profile"), Plan::Random, Detail::Choices, None);
+            profile.length = profile.length.max(outcome.steps);
+            profile.every_operation |= outcome.observed_late;
+        }
+        profile
+    }
+
+    /// Takes blocks of seeds until there are none, or enough has failed.
+    pub(super) fn run(mut self, next: &AtomicU64, found: &AtomicU64, total: &Mutex<Report>) {
+        let seeds = &self.explorer.seeds;
+        while found.load(Ordering::Relaxed) < self.explorer.max_failures as u64 {
+            let first = next.fetch_add(BLOCK, Ordering::Relaxed);
+            if first >= seeds.end || self.explorer.stopped() {
+                break;
+            }
+            // A block is always run to its end. Blocks are taken in order, so all seeds below a failing one are run,
+            // and the least failing seeds are found whatever the number of workers.
+            for seed in first..seeds.end.min(first.saturating_add(BLOCK)) {
+                if self.one(seed) {
+                    found.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            if let Some(counter) = self.explorer.progress {
+                counter.fetch_add(seeds.end.min(first + BLOCK) - first, Ordering::Relaxed);
+            }
+        }
+        self.report.abandoned = self.machine.rt().abandoned;
+        total.lock().unwrap_or_else(PoisonError::into_inner).merge(self.report);
+    }
+
+    /// Runs one seed. True if it failed.
+    fn one(&mut self, seed: u64) -> bool {
+        let detail = if self.explorer.distinct { Detail::Order } else { Detail::Choices };
+        let outcome = self.execute(seed, detail);
+        self.count(&outcome);
+        if let Some(kind) = outcome.failure {
+            let failure = self.confirm(seed, kind, outcome.steps);
+            self.report.failures.push(failure);
+            return true;
+        }
+        let offset = seed - self.explorer.seeds.start;
+        if self.explorer.determinism && (offset == 0 || offset.is_power_of_two()) {
+            return self.compare(seed);
+        }
+        false
+    }
+
+    fn count(&mut self, outcome: &Outcome) {
+        self.report.executions += 1;
+        self.report.steps += u64::from(outcome.steps);
+        self.report.fired[0] += u64::from(outcome.fired[0]);
+        self.report.fired[1] += u64::from(outcome.fired[1]);
+        if self.explorer.distinct {
+            self.report.set.add(outcome.interleaving);
+        }
+    }
+
+    /// Runs a seed, once more if a `try_` operation came to light too late.
+    fn execute(&mut self, seed: u64, detail: Detail) -> Outcome {
+        self.machine.every_operation(self.profile.every_operation);
+        let outcome = self.run_plan(seed, self.plan(seed).0, detail);
+        if !outcome.observed_late {
+            return outcome;
+        }
+        self.report.repeated += 1;
+        self.machine.every_operation(true);
+        self.run_plan(seed, self.plan(seed).0, detail)
+    }
+
+    fn run_plan(&mut self, seed: u64, plan: Plan, detail: Detail) -> Outcome {
+        let monitor = self.explorer.monitor.as_ref().map(|make| make());
+        self.machine.run(self.f, seed, plan, detail, monitor)
+    }
+
+    /// The strategy of a seed, and its name.
+    fn plan(&self, seed: u64) -> (Plan, String) {
+        let pct = |depth| (Plan::Pct { depth, length: self.profile.length }, format!("pct:{depth}"));
+        match &self.explorer.strategy {
+            Strategy::Random => (Plan::Random, "random".into()),
+            Strategy::Pct { depth } => pct(*depth),
+            Strategy::Portfolio => match stream_seed(seed, "strategy") % 3 {
+                0 => (Plan::Random, "random".into()),
+                1 => pct(2),
+                _ => pct(3),
+            },
+            Strategy::Bytes(input) => {
+                (Plan::Asked(Active::Asked(Box::new(Bytes::new(input.clone())))), self.explorer.strategy.to_string())
+            }
+            Strategy::Custom(make) => (Plan::Asked(Active::Asked(make(seed))), "custom".into()),
+            Strategy::Dfs { .. } => (Plan::Random, self.explorer.strategy.to_string()),
+        }
+    }
+
+    /// Runs the failed run again with everything on. If it does not fail in the same way, the program is not under
+    /// control, and that is the failure.
+    pub(super) fn confirm(&mut self, seed: u64, kind: FailureKind, steps: u32) -> Failure {
+        let log = self.machine.choices().to_vec();
+        let again = self.run_plan(seed, Plan::Asked(Active::Raw(Raw::new(log))), Detail::Full);
+        let trace = self.machine.trace();
+        let kind = match again.failure {
+            Some(again) if std::mem::discriminant(&again) == std::mem::discriminant(&kind) => again,
+            other => FailureKind::Nondeterminism {
+                event: trace.events.len(),
+                first: format!("{} after {steps} steps", kind.headline()),
+                second: match other {
+                    Some(other) => other.headline(),
+                    None => format!("no failure, {} steps", again.steps),
+                },
+            },
+        };
+        self.failure(seed, kind, trace)
+    }
+
+    fn failure(&self, seed: u64, kind: FailureKind, trace: Trace) -> Failure {
+        let settings = self.machine.settings_of_last_run();
+        let token = Token::of(&self.explorer.name, seed, settings, &trace).to_string();
+        let backtrace = match &kind {
+            FailureKind::Panic { panic, .. } => panic.backtrace.clone(),
+            _ => None,
+        };
+        let kind = kind.without_backtrace();
+        let strategy = self.plan(seed).1;
+        Failure { kind, seed, strategy, found_after: self.report.executions - 1, token, trace, backtrace }
+    }
+
+    /// Runs a seed twice more with everything on and compares event by event.
+    fn compare(&mut self, seed: u64) -> bool {
+        self.report.compared += 1;
+        let first_outcome = self.execute(seed, Detail::Full);
+        let first = self.machine.trace();
+        let second_outcome = self.execute(seed, Detail::Full);
+        let second = self.machine.trace();
+        let event = match first.first_difference(&second) {
+            Some(event) => event,
+            None if first_outcome.steps != second_outcome.steps => first.events.len(),
+            None => return false,
+        };
+        let show = |t: &Trace| match t.events.get(event) {
+            Some(e) => format!(
+                "{} {} {} at {}",
+                t.thread_label(e.thread),
+                crate::trace::verb(e.kind),
+                e.object.map_or_else(String::new, |o| t.object_label(o)),
+                e.location
+            ),
+            None => "the end of the run".into(),
+        };
+        let kind = FailureKind::Nondeterminism { event, first: show(&first), second: show(&second) };
+        let failure = self.failure(seed, kind, second);
+        self.report.failures.push(failure);
+        true
+    }
+}
+
+/// Depth-first search over all schedules.
+pub(super) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, preemptions: Option<u32>, f: &F) -> Report {
+    let mut worker = Worker::new(explorer, f);
+    let seed = explorer.seeds.start;
+    let limit = explorer.seeds.end.saturating_sub(seed);
+    let detail = if explorer.distinct { Detail::Order } else { Detail::Choices };
+    let mut dfs = Box::new(Dfs::new(preemptions));
+    let mut every_operation = false;
+    while worker.report.executions < limit && !explorer.stopped() {
+        let outcome = worker.run_plan(seed, Plan::Asked(Active::Dfs(dfs)), detail);
+        let Active::Dfs(back) = worker.machine.take_active() else { unreachable!("the run gives its strategy back") };
+        dfs = back;
+        if outcome.observed_late && !every_operation {
+            every_operation = true;
+            worker.machine.every_operation(true);
+            worker.report = Report::empty();
+            worker.report.repeated = 1;
+            dfs = Box::new(Dfs::new(preemptions));
+            continue;
+        }
+        worker.count(&outcome);
+        if let Some(counter) = explorer.progress {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(kind) = outcome.failure {
+            let failure = worker.confirm(seed, kind, outcome.steps);
+            worker.report.failures.push(failure);
+            if worker.report.failures.len() >= explorer.max_failures {
+                break;
+            }
+        }
+        if !dfs.advance() {
+            worker.report.complete = true;
+            break;
+        }
+    }
+    worker.report.abandoned = worker.machine.rt().abandoned;
+    worker.report.finish(explorer.max_failures);
+    worker.report
+}

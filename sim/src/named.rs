@@ -1,0 +1,61 @@
+//! Names for sync objects and notes in the trace.
+#![forbid(unsafe_code)]
+
+use crate::runtime::entry;
+
+mod sealed {
+    pub trait Nameable {
+        fn set_name(&self, name: &'static str);
+    }
+}
+
+/// A sync object that can be given a name: see [`name`].
+pub trait Named: sealed::Nameable {}
+
+impl<T: sealed::Nameable + ?Sized> Named for T {}
+
+macro_rules! named {
+    ($(($($generic:tt)*) $name:ty;)*) => {
+        $(impl<$($generic)*> sealed::Nameable for $name {
+            fn set_name(&self, name: &'static str) {
+                entry::name(self.header(), name);
+            }
+        })*
+    };
+}
+
+named! {
+    (T: ?Sized) crate::sync::Mutex<T>;
+    (T: ?Sized) crate::sync::RwLock<T>;
+    () crate::sync::Condvar;
+    (T) crate::arc_swap::ArcSwap<T>;
+    () crate::sync::atomic::AtomicBool;
+    () crate::sync::atomic::AtomicU8;
+    () crate::sync::atomic::AtomicU16;
+    () crate::sync::atomic::AtomicU32;
+    () crate::sync::atomic::AtomicU64;
+    () crate::sync::atomic::AtomicUsize;
+    () crate::sync::atomic::AtomicI8;
+    () crate::sync::atomic::AtomicI16;
+    () crate::sync::atomic::AtomicI32;
+    () crate::sync::atomic::AtomicI64;
+    () crate::sync::atomic::AtomicIsize;
+    (T) crate::sync::atomic::AtomicPtr<T>;
+}
+
+/// Gives a sync object the name that reports, replays and lock-order rules use. Does nothing outside a simulation.
+pub fn name<T: Named + ?Sized>(object: &T, name: &'static str) {
+    object.set_name(name);
+}
+
+/// Adds a line to the trace of the running thread. The text is made only in runs that are recorded in full, so a note
+/// costs next to nothing in the search.
+pub fn note(text: impl FnOnce() -> String) {
+    entry::note(text);
+}
+
+/// Seed of the present run; `None` outside a simulation.
+#[must_use]
+pub fn seed() -> Option<u64> {
+    entry::seed()
+}

@@ -1,0 +1,40 @@
+//! The façade with the feature `simulation` off: std itself.
+
+/// `std::sync`.
+pub mod sync {
+    pub use std::sync::{
+        Arc, Condvar, LockResult, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        TryLockError, TryLockResult, Weak, atomic, mpsc,
+    };
+}
+
+/// `std::thread`.
+pub mod thread {
+    pub use std::thread::{
+        Builder, JoinHandle, Result, Scope, ScopedJoinHandle, Thread, ThreadId, current, panicking, park, scope, sleep,
+        spawn, yield_now,
+    };
+}
+
+/// `std::time`.
+pub mod time {
+    pub use std::time::{Duration, Instant};
+}
+
+/// `std::hint`.
+pub mod hint {
+    pub use std::hint::spin_loop;
+}
+
+/// The crate `arc_swap`.
+pub mod arc_swap {
+    pub use ::arc_swap::{ArcSwap, Guard};
+}
+
+/// Gives a sync object a name inside a simulation; nothing here.
+#[inline(always)]
+pub fn name<T: ?Sized>(_object: &T, _name: &'static str) {}
+
+/// Adds a line to the trace inside a simulation; nothing here.
+#[inline(always)]
+pub fn note(_text: impl FnOnce() -> String) {}

@@ -1,0 +1,95 @@
+//! Asking a strategy that is not inlined.
+
+use crate::explore::failure::FailureKind;
+use crate::strategy::{Active, Pending as Announced, Point, Scheduler};
+
+use super::rt::{MAX_THREADS, Rt, bits};
+use super::threads;
+
+/// The slot that goes on; `None` if the strategy named one that cannot.
+///
+/// # Safety
+/// `r` is this OS thread's runtime; at least one thread is enabled.
+pub(crate) unsafe fn next_thread(r: *mut Rt) -> Option<usize> {
+    // SAFETY: as the caller; the strategy is taken out of the runtime while it runs, and nothing switches.
+    unsafe {
+        let enabled = (*r).enabled;
+        let cur = (*r).cur;
+        let running = (cur < MAX_THREADS && enabled >> cur & 1 == 1).then_some(cur);
+        let single = enabled & (enabled - 1) == 0;
+        let mut active = std::mem::replace(&mut (*r).active, Active::None);
+        let answer = match &mut active {
+            Active::None => Some(enabled.trailing_zeros() as usize),
+            Active::Raw(log) => log.next(enabled),
+            Active::Dfs(_) if single => Some(enabled.trailing_zeros() as usize),
+            Active::Dfs(dfs) => Some(dfs.next_thread(&Point { enabled, running, pending: &[], names: &[] })),
+            Active::Asked(s) if single && !s.sees_forced() => Some(enabled.trailing_zeros() as usize),
+            Active::Asked(s) => ask(r, s.as_mut(), enabled, running),
+        };
+        (*r).active = active;
+        let valid = answer.filter(|&t| t < MAX_THREADS && enabled >> t & 1 == 1);
+        if valid.is_none() {
+            diverged(r, answer);
+        }
+        valid
+    }
+}
+
+unsafe fn ask(r: *mut Rt, scheduler: &mut dyn Scheduler, enabled: u64, running: Option<usize>) -> Option<usize> {
+    // SAFETY: as `next_thread`.
+    unsafe {
+        if !scheduler.wants_pending() {
+            return Some(scheduler.next_thread(&Point { enabled, running, pending: &[], names: &[] }));
+        }
+        let rt = &mut *r;
+        let names: Vec<String> = (0..rt.threads.len()).map(|n| threads::label(rt, n as u32)).collect();
+        let pending: Vec<Announced> = bits(rt.alive).map(|slot| announced(rt, slot)).collect();
+        Some(scheduler.next_thread(&Point { enabled, running, pending: &pending, names: &names }))
+    }
+}
+
+fn announced(rt: &mut Rt, slot: usize) -> Announced {
+    let p = rt.pending[slot];
+    let header: Option<*const super::objects::header::Header> = rt.header_of(p).map(std::ptr::from_ref);
+    // SAFETY: the announcing thread is suspended inside the operation and borrows the object.
+    let object = header.map(|h| unsafe { &*h }.index(rt));
+    let object_name = object.filter(|_| rt.track).map_or("", |i| rt.tracks.objects[i as usize].name);
+    Announced { slot, thread: rt.number[slot], kind: p.kind, object, object_name, location: p.location }
+}
+
+/// A value for a data choice.
+///
+/// # Safety
+/// `r` is this OS thread's runtime; `options` has at least two bits.
+pub(crate) unsafe fn choose(r: *mut Rt, options: u64) -> usize {
+    // SAFETY: as `next_thread`.
+    unsafe {
+        let mut active = std::mem::replace(&mut (*r).active, Active::None);
+        let answer = match &mut active {
+            Active::None => Some(options.trailing_zeros() as usize),
+            Active::Raw(log) => log.next(options),
+            Active::Dfs(dfs) => Some(dfs.choose(options)),
+            Active::Asked(s) => Some(s.choose(options)),
+        };
+        (*r).active = active;
+        match answer.filter(|&v| v < 64 && options >> v & 1 == 1) {
+            Some(value) => value,
+            None => {
+                diverged(r, answer);
+                options.trailing_zeros() as usize
+            }
+        }
+    }
+}
+
+#[cold]
+unsafe fn diverged(r: *mut Rt, wanted: Option<usize>) {
+    // SAFETY: as `next_thread`.
+    unsafe {
+        if (*r).failure.is_none() {
+            let can = bits((*r).enabled).map(|t| threads::label(&*r, (*r).number[t])).collect();
+            (*r).failure = Some(FailureKind::Diverged { step: (*r).step(), wanted: wanted.map(|w| w as u32), can });
+            (*r).cancel = true;
+        }
+    }
+}

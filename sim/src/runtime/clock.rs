@@ -1,0 +1,88 @@
+//! Virtual time.
+//!
+//! Time stands still while threads run. It moves when a sleeper is woken: the sleeper whose moment comes first may be
+//! chosen at any scheduling point, like any other thread (all others may be arbitrarily slow), and choosing it moves
+//! the clock to its moment. With [`crate::Time::WhenIdle`] that happens only when nothing else can run.
+
+use std::panic::Location;
+use std::time::Duration;
+
+use crate::monitor::OpKind;
+
+use super::point::{give_way, point};
+use super::rt::{MAX_THREADS, Rt, SLOW_TIME, bits};
+use super::{record, threads};
+
+/// Suspends the running thread for `duration` of virtual time.
+///
+/// # Safety
+/// `r` is this OS thread's runtime, called from a controlled thread.
+pub(crate) unsafe fn sleep(r: *mut Rt, duration: Duration, location: &'static Location<'static>) {
+    // SAFETY: as the caller; no reference is held across the switch.
+    unsafe {
+        if threads::quiet(r) {
+            return;
+        }
+        let me = (*r).cur & (MAX_THREADS - 1);
+        (*r).wake_at[me] = (*r).now.saturating_add(duration);
+        (*r).sleepers |= 1 << me;
+        (*r).slow |= SLOW_TIME;
+        enable_first(r);
+        give_way(r);
+        point(r, me, OpKind::Sleep, location);
+        if (*r).track {
+            record::executed_on_thread(r, me, OpKind::Sleep, location);
+        }
+    }
+}
+
+/// Enables the sleepers whose moment comes first, and no other.
+unsafe fn enable_first(r: *mut Rt) {
+    // SAFETY: as `sleep`; nothing switches here.
+    let r = unsafe { &mut *r };
+    r.enabled &= !r.sleepers;
+    if !r.time_when_idle
+        && let Some(first) = bits(r.sleepers).map(|t| r.wake_at[t]).min()
+    {
+        r.enabled |= first_sleepers(r, first);
+    }
+}
+
+fn first_sleepers(r: &Rt, first: Duration) -> u64 {
+    bits(r.sleepers).filter(|&t| r.wake_at[t] == first).fold(0, |mask, t| mask | 1 << t)
+}
+
+/// Nobody can run: moves the clock to the next moment at which somebody can. False if there is none.
+///
+/// # Safety
+/// As [`sleep`].
+pub(crate) unsafe fn advance_if_idle(r: *mut Rt) -> bool {
+    // SAFETY: as `sleep`.
+    let r = unsafe { &mut *r };
+    match bits(r.sleepers).map(|t| r.wake_at[t]).min() {
+        Some(first) => {
+            r.enabled |= first_sleepers(r, first);
+            true
+        }
+        None => false,
+    }
+}
+
+/// A thread was chosen: if it slept, its moment has come.
+///
+/// # Safety
+/// As [`sleep`].
+#[inline(always)]
+pub(crate) unsafe fn chosen(r: *mut Rt, t: usize) {
+    // SAFETY: as `sleep`.
+    unsafe {
+        if (*r).sleepers >> t & 1 == 1 {
+            (*r).now = (*r).now.max((*r).wake_at[t]);
+            (*r).sleepers &= !(1 << t);
+            if (*r).sleepers == 0 {
+                (*r).slow &= !SLOW_TIME;
+            }
+            enable_first(r);
+        }
+    }
+}

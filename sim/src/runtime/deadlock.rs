@@ -1,0 +1,140 @@
+//! Threads that can never run again.
+//!
+//! A thread that waits for a lock can go on only if every holder can; a thread that joins, only if the joined one can.
+//! All other threads are given the benefit of the doubt (somebody may notify, send, unpark). The threads outside the
+//! least set that is closed under these rules are stuck for good, even while others run: that is reported at the
+//! announcement that closes the cycle, not when everything has stopped.
+
+use crate::explore::failure::{Blocked, FailureKind, Waited};
+use crate::monitor::OpKind;
+
+use super::context;
+use super::objects::lock::LockCore;
+use super::point::cancelled;
+use super::rt::{Pending, RUNNER, Rt, bits};
+use super::threads;
+
+/// The lock that an announced operation waits for.
+fn lock_of(pending: Pending) -> Option<&'static LockCore> {
+    match pending.kind {
+        OpKind::Lock | OpKind::Read | OpKind::Write => {
+            // SAFETY: these kinds are announced by `LockCore` only, whose header is its first field; the announcing
+            // thread is suspended inside the operation and borrows the lock. The reference does not outlive the check.
+            Some(unsafe { &*(pending.at as *const LockCore) })
+        }
+        _ => None,
+    }
+}
+
+/// Whom the thread in `slot` waits for, if that is certain: all of them must go on before it can.
+fn needs(r: &Rt, slot: usize) -> u64 {
+    if r.enabled >> slot & 1 == 1 {
+        return 0;
+    }
+    let pending = r.pending[slot];
+    match pending.kind {
+        OpKind::Join => 1 << pending.at,
+        _ => lock_of(pending).map_or(0, LockCore::holders),
+    }
+}
+
+/// The threads that can never run again.
+fn stuck(r: &Rt) -> u64 {
+    let mut free = bits(r.alive).filter(|&t| needs(r, t) == 0).fold(0, |m: u64, t| m | 1 << t);
+    loop {
+        let more = bits(r.alive).filter(|&t| needs(r, t) & !free == 0).fold(free, |m, t| m | 1 << t);
+        if more == free {
+            return r.alive & !free;
+        }
+        free = more;
+    }
+}
+
+/// Ends the run if some threads can never run again. Called by a thread that has just found that it must wait.
+///
+/// # Safety
+/// `r` is this OS thread's runtime, called from a controlled thread whose announcement is in `pending`.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn check(r: *mut Rt) {
+    // SAFETY: as the caller; no reference is held across the switch.
+    unsafe {
+        let stuck = stuck(&*r);
+        if stuck == 0 || (*r).failure.is_some() {
+            return;
+        }
+        (*r).failure = Some(FailureKind::Deadlock { threads: table(&mut *r, stuck), all: false });
+        (*r).cancel = true;
+        context::switch(r, RUNNER);
+        if !std::thread::panicking() {
+            cancelled();
+        }
+    }
+}
+
+/// Nobody can run and no sleeper can be woken.
+///
+/// # Safety
+/// `r` is this OS thread's runtime.
+pub(crate) unsafe fn nobody_can_run(r: *mut Rt) -> FailureKind {
+    // SAFETY: as the caller; nothing switches here.
+    let r = unsafe { &mut *r };
+    let all = r.alive;
+    FailureKind::Deadlock { threads: table(r, all), all: true }
+}
+
+/// The run took too many steps.
+///
+/// # Safety
+/// As [`nobody_can_run`].
+pub(crate) unsafe fn step_limit(r: *mut Rt) -> FailureKind {
+    // SAFETY: as the caller; nothing switches here.
+    let r = unsafe { &mut *r };
+    let all = r.alive;
+    FailureKind::StepLimit { steps: r.step(), threads: table(r, all) }
+}
+
+fn object_label(r: &mut Rt, pending: Pending) -> String {
+    let Some(header) = r.header_of(pending) else {
+        return if pending.kind == OpKind::Join { threads::label(r, r.number[pending.at]) } else { String::new() };
+    };
+    let header: *const super::objects::header::Header = header;
+    // SAFETY: the announcing thread is suspended and borrows the object; nothing switches here.
+    let header = unsafe { &*header };
+    if r.track {
+        let index = header.index(r) as usize;
+        let name = r.tracks.objects[index].name;
+        if !name.is_empty() {
+            return name.to_owned();
+        }
+    }
+    format!("{}:{}", crate::trace::file_name(header.created.file()), header.created.line())
+}
+
+/// Who waits for what, and who has it since where.
+fn table(r: &mut Rt, who: u64) -> Vec<Blocked> {
+    bits(who)
+        .map(|t| {
+            let pending = r.pending[t];
+            let lock = lock_of(pending);
+            let holders = match pending.kind {
+                OpKind::Join => 1 << pending.at,
+                _ => lock.map_or(0, LockCore::holders),
+            };
+            Blocked {
+                thread: threads::label(r, r.number[t]),
+                runnable: r.enabled >> t & 1 == 1,
+                wants: pending.kind,
+                object: object_label(r, pending),
+                location: pending.location.to_string(),
+                holders: bits(holders)
+                    .map(|h| Waited {
+                        thread: threads::label(r, r.number[h]),
+                        since: lock.and_then(LockCore::taken_at).map(ToString::to_string),
+                    })
+                    .collect(),
+                behind_writer: lock.is_some_and(LockCore::bars_readers) && pending.kind == OpKind::Read,
+            }
+        })
+        .collect()
+}

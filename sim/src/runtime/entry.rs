@@ -1,0 +1,329 @@
+//! The runtime's safe entrances, used by the façade. Each is a no-op or `None` outside simulations.
+
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::monitor::OpKind;
+
+use super::objects::channel::ChannelCore;
+use super::objects::condvar::CondvarCore;
+use super::objects::guarded::{Guarded, Writing};
+use super::objects::header::Header;
+use super::objects::parking;
+use super::point::{give_way, point};
+use super::rt::{MAX_THREADS, current};
+use super::{clock, record, threads};
+
+// SAFETY (for the whole file): `current` gives this OS thread's runtime or null, and it is non-null only while a run
+// goes on, when all code on this OS thread is code of controlled threads (or of destructors that they run). The runner
+// itself and strategies do not call the façade.
+
+type StdMutex = std::sync::Mutex<()>;
+
+/// Whether a run goes on, on this OS thread.
+#[inline]
+pub(crate) fn simulated() -> bool {
+    !current().is_null()
+}
+
+/// Identity of a controlled thread.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Identity {
+    pub(crate) epoch: u64,
+    pub(crate) slot: usize,
+    pub(crate) number: u32,
+    pub(crate) name: Option<Arc<str>>,
+}
+
+/// The running controlled thread.
+pub(crate) fn identity() -> Option<Identity> {
+    let r = current();
+    if r.is_null() {
+        return None;
+    }
+    // SAFETY: see the top of the file.
+    unsafe {
+        let slot = (*r).cur & (MAX_THREADS - 1);
+        let number = (*r).number[slot];
+        Some(identify(r, slot, number))
+    }
+}
+
+unsafe fn identify(r: *mut super::rt::Rt, slot: usize, number: u32) -> Identity {
+    // SAFETY: as the callers; the borrow ends here.
+    unsafe {
+        let name = (*r).threads.get(number as usize).and_then(|t| t.name.clone());
+        Identity { epoch: (*r).epoch, slot, number, name }
+    }
+}
+
+/// A controlled thread that can be joined.
+pub(crate) struct Joinable<T>(threads::Handle<T>);
+
+/// Starts a controlled thread; gives `f` back outside simulations.
+pub(crate) fn spawn<F, T>(f: F, name: Option<Arc<str>>) -> Result<Joinable<T>, F>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let r = current();
+    if r.is_null() {
+        return Err(f);
+    }
+    // SAFETY: see the top of the file; `F: 'static` borrows nothing.
+    Ok(Joinable(unsafe { threads::spawn(r, f, name) }))
+}
+
+/// Starts a controlled thread that may borrow. Only for [`crate::thread::scope`], which waits for it.
+pub(crate) fn spawn_scoped<'scope, F, T>(f: F, name: Option<Arc<str>>) -> Result<Joinable<T>, F>
+where
+    F: FnOnce() -> T + Send + 'scope,
+    T: Send + 'scope,
+{
+    let r = current();
+    if r.is_null() {
+        return Err(f);
+    }
+    // SAFETY: see the top of the file; the scope joins every thread that it started before what they borrow ends, also
+    // when it unwinds (`thread::scope` waits in a drop guard).
+    Ok(Joinable(unsafe { threads::spawn(r, f, name) }))
+}
+
+impl<T> Joinable<T> {
+    pub(crate) fn join(self, location: &'static Location<'static>) -> std::thread::Result<T> {
+        let r = current();
+        assert!(!r.is_null(), "interleaf: a simulated thread is joined outside the run that started it");
+        // SAFETY: see the top of the file.
+        unsafe { self.0.join(r, location) }
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        let r = current();
+        // SAFETY: see the top of the file.
+        r.is_null() || unsafe { !threads::is_alive(r, self.0.slot, self.0.number) }
+    }
+
+    pub(crate) fn identity(&self) -> Identity {
+        let r = current();
+        // SAFETY: see the top of the file.
+        unsafe {
+            if r.is_null() {
+                return Identity { epoch: 0, slot: self.0.slot, number: self.0.number, name: None };
+            }
+            identify(r, self.0.slot, self.0.number)
+        }
+    }
+
+    pub(crate) fn place(&self) -> (usize, u32) {
+        (self.0.slot, self.0.number)
+    }
+}
+
+/// Waits for the end of a thread without taking its result; says whether it panicked and nobody took that.
+pub(crate) fn wait_for_end(place: (usize, u32), location: &'static Location<'static>) -> bool {
+    let r = current();
+    if r.is_null() {
+        return false;
+    }
+    // SAFETY: see the top of the file.
+    unsafe {
+        threads::wait_for_end(r, place.0, place.1, location);
+        if (*r).track {
+            record::joined(r, place.1, location);
+        }
+        (*r).threads.get(place.1 as usize).is_some_and(|t| t.panic.is_some())
+    }
+}
+
+/// A scheduling point that yields. False outside simulations.
+pub(crate) fn yield_now(location: &'static Location<'static>) -> bool {
+    let r = current();
+    if r.is_null() {
+        return false;
+    }
+    // SAFETY: see the top of the file.
+    unsafe {
+        if !threads::quiet(r) {
+            give_way(r);
+            point(r, (*r).cur, OpKind::Yield, location);
+        }
+    }
+    true
+}
+
+pub(crate) fn sleep(duration: Duration, location: &'static Location<'static>) -> bool {
+    let r = current();
+    if r.is_null() {
+        return false;
+    }
+    // SAFETY: see the top of the file.
+    unsafe { clock::sleep(r, duration, location) }
+    true
+}
+
+/// Virtual time since the start of the run.
+pub(crate) fn now() -> Option<Duration> {
+    let r = current();
+    // SAFETY: see the top of the file.
+    if r.is_null() { None } else { Some(unsafe { (*r).now }) }
+}
+
+pub(crate) fn park(location: &'static Location<'static>) -> bool {
+    let r = current();
+    if r.is_null() {
+        return false;
+    }
+    // SAFETY: see the top of the file.
+    unsafe { parking::park(r, location) }
+    true
+}
+
+/// Unparks a controlled thread, if its run still goes on.
+pub(crate) fn unpark(thread: &Identity, location: &'static Location<'static>) {
+    let r = current();
+    // SAFETY: see the top of the file.
+    unsafe {
+        if !r.is_null() && (*r).epoch == thread.epoch {
+            parking::unpark(r, thread.slot, thread.number, location);
+        }
+    }
+}
+
+/// Waits on a condition variable with the guard's mutex. The guard belongs to a simulation.
+pub(crate) fn wait<'a, T: ?Sized>(
+    condvar: &CondvarCore,
+    lock: &'a Guarded<T, StdMutex>,
+    location: &'static Location<'static>,
+) -> Writing<'a, T, StdMutex> {
+    let r = current();
+    assert!(!r.is_null(), "interleaf: a guard of a simulated mutex is waited with outside its run");
+    // SAFETY: see the top of the file; the caller has taken the guard apart, so the running thread holds the lock.
+    // If the wait unwinds, the mutex has been released and no guard exists.
+    unsafe { condvar.wait(r, lock.core(), location) }
+    Writing::from_parts(lock, None, location)
+}
+
+/// False outside simulations.
+pub(crate) fn notify(condvar: &CondvarCore, all: bool, location: &'static Location<'static>) -> bool {
+    let r = current();
+    if r.is_null() {
+        return false;
+    }
+    // SAFETY: see the top of the file.
+    unsafe { condvar.notify(r, all, location) }
+    true
+}
+
+/// A channel of the present run; `None` outside simulations.
+#[track_caller]
+pub(crate) fn channel<T>() -> Option<Arc<ChannelCore<T>>> {
+    let r = current();
+    (!r.is_null()).then(|| Arc::new(ChannelCore::new(r)))
+}
+
+impl<T> ChannelCore<T> {
+    pub(crate) fn push(&self, value: T, location: &'static Location<'static>) -> Result<(), T> {
+        // SAFETY: see the top of the file; `send` refuses a null runtime and other runs.
+        unsafe { self.send(current(), value, location) }
+    }
+
+    pub(crate) fn pop(&self, location: &'static Location<'static>) -> Option<T> {
+        // SAFETY: as in `push`.
+        unsafe { self.recv(current(), location) }
+    }
+
+    pub(crate) fn try_pop(&self, location: &'static Location<'static>) -> (Option<T>, bool) {
+        // SAFETY: as in `push`.
+        unsafe { self.try_recv(current(), location) }
+    }
+
+    pub(crate) fn drop_sender(&self, location: &'static Location<'static>) {
+        self.remove_sender(current(), location);
+    }
+
+    pub(crate) fn drop_receiver(&self, location: &'static Location<'static>) {
+        self.remove_receiver(current(), location);
+    }
+}
+
+/// Seed of the present run.
+pub(crate) fn seed() -> Option<u64> {
+    let r = current();
+    // SAFETY: see the top of the file.
+    if r.is_null() { None } else { Some(unsafe { (*r).seed }) }
+}
+
+pub(crate) fn name(header: &Header, name: &'static str) {
+    let r = current();
+    if !r.is_null() {
+        record::name(r, header, name);
+    }
+}
+
+pub(crate) fn note(text: impl FnOnce() -> String) {
+    let r = current();
+    if !r.is_null() {
+        record::note(r, text);
+    }
+}
+
+/// A real thread of a scope outside simulations.
+pub(crate) struct RealThread {
+    handle: std::sync::Mutex<Option<std::thread::JoinHandle<()>>>,
+    thread: std::thread::Thread,
+    /// It ended by a panic that nobody has taken.
+    panicked: Arc<std::sync::atomic::AtomicBool>,
+}
+
+/// Where a scoped real thread leaves its result.
+pub(crate) type RealResult<T> = Arc<std::sync::Mutex<Option<std::thread::Result<T>>>>;
+
+/// Starts a real thread that may borrow. Only for [`crate::thread::scope`], which waits for it.
+pub(crate) fn spawn_real_scoped<'scope, F, T>(
+    builder: std::thread::Builder,
+    f: F,
+) -> std::io::Result<(RealResult<T>, Arc<RealThread>)>
+where
+    F: FnOnce() -> T + Send + 'scope,
+    T: Send + 'scope,
+{
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let result: RealResult<T> = Arc::new(std::sync::Mutex::new(None));
+    let panicked = Arc::new(AtomicBool::new(false));
+    let (slot, flag) = (Arc::clone(&result), Arc::clone(&panicked));
+    let body = move || {
+        let value = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
+        flag.store(value.is_err(), Ordering::SeqCst);
+        *slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(value);
+    };
+    // SAFETY: the scope joins the thread before what it borrows ends (`thread::scope` waits in a drop guard). The
+    // closure returns `()`, and the result is dropped by the thread or by a holder of the handle, inside the scope.
+    let handle = unsafe { builder.spawn_unchecked(body) }?;
+    let thread = handle.thread().clone();
+    Ok((result, Arc::new(RealThread { handle: std::sync::Mutex::new(Some(handle)), thread, panicked })))
+}
+
+impl RealThread {
+    /// Waits for the end. True if the thread panicked and nobody has taken that.
+    pub(crate) fn wait(&self) -> bool {
+        let mut handle = self.handle.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(handle) = handle.take() {
+            drop(handle.join());
+        }
+        self.panicked.load(std::sync::atomic::Ordering::SeqCst)
+    }
+
+    pub(crate) fn taken(&self) {
+        self.panicked.store(false, std::sync::atomic::Ordering::SeqCst);
+    }
+
+    pub(crate) fn thread(&self) -> &std::thread::Thread {
+        &self.thread
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        let handle = self.handle.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        handle.as_ref().is_none_or(std::thread::JoinHandle::is_finished)
+    }
+}

@@ -1,0 +1,219 @@
+//! One run from start to tear-down, and the machine that makes many.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use rand_core::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::choice;
+use crate::explore::failure::FailureKind;
+use crate::monitor::Monitor;
+use crate::strategy::{Active, Plan};
+use crate::trace::{Trace, TraceObject};
+
+use super::claim::Seat;
+use super::rt::{Mode, RUNNER, Rt, SLOW_ASKED, Settings, current, install};
+use super::{context, overflow, panic_hook, point, record, teardown, threads, watchdog};
+
+/// What is to be noted of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Detail {
+    /// One byte a step.
+    Choices,
+    /// Also the hash of the happens-before order, and the monitor's view.
+    Order,
+    /// Everything: trace, names, decisions, backtraces.
+    Full,
+}
+
+/// How a run ended.
+pub(crate) struct Outcome {
+    pub(crate) failure: Option<FailureKind>,
+    pub(crate) steps: u32,
+    /// Hash of the happens-before order, if it was asked for.
+    pub(crate) interleaving: u64,
+    /// The run must be repeated with every release of a lock a scheduling point.
+    pub(crate) observed_late: bool,
+    /// Armed faults that fired: spurious wake-ups, weak compare-and-swap failures.
+    pub(crate) fired: [u32; 2],
+}
+
+/// The runtime of one exploring OS thread. While it exists, no other may on the same OS thread.
+pub(crate) struct Machine {
+    rt: Box<Rt>,
+    seat: Seat,
+    _watched: watchdog::Watched,
+}
+
+impl Machine {
+    /// # Panics
+    /// Inside a simulation: a run cannot explore.
+    pub(crate) fn new(settings: Settings) -> Self {
+        assert!(current().is_null(), "interleaf: an exploration was started inside a simulated run");
+        panic_hook::install();
+        overflow::install();
+        let rt = Rt::new(settings);
+        let watched = watchdog::watch(&rt);
+        Self { rt, seat: Seat::take(), _watched: watched }
+    }
+
+    pub(crate) fn rt(&self) -> &Rt {
+        &self.rt
+    }
+
+    /// The choices of the last run: a thread slot or a value per step.
+    pub(crate) fn choices(&self) -> &[u8] {
+        self.rt.choices()
+    }
+
+    /// The settings that the last run was made with.
+    pub(crate) fn settings_of_last_run(&self) -> Settings {
+        Settings { every_operation: self.rt.every_operation, ..self.rt.settings }
+    }
+
+    /// Takes back the strategy that the last run used, to keep its state for the next.
+    pub(crate) fn take_active(&mut self) -> Active {
+        std::mem::replace(&mut self.rt.active, Active::None)
+    }
+
+    /// Makes every release of a lock a scheduling point from now on, or goes back to the setting.
+    pub(crate) fn every_operation(&mut self, on: bool) {
+        self.rt.every_operation = on || self.rt.settings.every_operation;
+    }
+
+    /// Runs `f` once.
+    pub(crate) fn run<F: Fn()>(
+        &mut self,
+        f: &F,
+        seed: u64,
+        plan: Plan,
+        detail: Detail,
+        monitor: Option<Box<dyn Monitor>>,
+    ) -> Outcome {
+        self.begin(seed, plan, detail, monitor);
+        let r: *mut Rt = &raw mut *self.rt;
+        install(r);
+        // SAFETY: `r` is installed as this OS thread's runtime and lives in `self`; `f` outlives the run, since every
+        // thread has ended or been unwound when `unwind_all` returns.
+        unsafe {
+            threads::spawn_main(r, f);
+            let first = point::next_thread(r);
+            context::run(r, first);
+            if (*r).alive != 0 {
+                teardown::unwind_all(r);
+            }
+        }
+        install(std::ptr::null_mut());
+        self.end()
+    }
+
+    fn begin(&mut self, seed: u64, plan: Plan, detail: Detail, monitor: Option<Box<dyn Monitor>>) {
+        let epoch = self.seat.next_epoch();
+        let r = &mut *self.rt;
+        r.epoch = epoch;
+        r.seed = seed;
+        r.cur = RUNNER;
+        r.enabled = 0;
+        r.eager = 0;
+        r.slow = 0;
+        r.alive = 0;
+        r.tokens = 0;
+        r.parked = 0;
+        r.unwinding = 0;
+        r.cancel = false;
+        r.objects = 0;
+        r.now = Duration::ZERO;
+        r.sleepers = 0;
+        r.observed_late = false;
+        r.spurious_left = r.settings.spurious_wakeups;
+        r.weak_left = r.settings.weak_cas_failures;
+        r.fired = [0; 2];
+        r.threads.clear();
+        r.recursive.clear();
+        r.panics.clear();
+        r.steps.store(0, Ordering::Relaxed);
+        r.rng = Xoshiro256PlusPlus::seed_from_u64(choice::stream_seed(seed, "schedule"));
+        let named = detail == Detail::Full || monitor.is_some();
+        record::set_tracking(r, detail != Detail::Choices || named);
+        r.tracks.reset(detail == Detail::Full, named);
+        r.monitor = monitor;
+        r.capture_backtraces = detail == Detail::Full;
+        r.adopt(plan);
+    }
+
+    fn end(&mut self) -> Outcome {
+        let r = &mut *self.rt;
+        if r.failure.is_none()
+            && let Some(mut monitor) = r.monitor.take()
+            && let Err(violation) = monitor.end()
+        {
+            r.failure = Some(FailureKind::Violation(violation));
+        }
+        r.monitor = None;
+        if r.failure.is_none()
+            && let Some(number) = r.threads.iter().position(|t| t.panic.is_some())
+            && let Some(panic) = r.threads[number].panic.take()
+        {
+            r.failure = Some(FailureKind::Panic { thread: threads::label(r, number as u32), panic });
+        }
+        Outcome {
+            failure: r.failure.take(),
+            steps: r.step(),
+            interleaving: if r.track { r.tracks.interleaving() } else { 0 },
+            observed_late: r.observed_late,
+            fired: r.fired,
+        }
+    }
+
+    /// The trace of the last run, if it was made with [`Detail::Full`].
+    pub(crate) fn trace(&mut self) -> Trace {
+        let tracks = &mut self.rt.tracks;
+        Trace {
+            threads: tracks.thread_names(),
+            objects: tracks.objects.iter().map(|o| TraceObject { name: o.name, created: o.created }).collect(),
+            events: tracks.events.take().unwrap_or_default(),
+            decisions: std::mem::take(&mut tracks.decisions),
+        }
+    }
+}
+
+impl Rt {
+    /// Sets up the strategy for the run that begins.
+    fn adopt(&mut self, plan: Plan) {
+        self.above = u64::MAX;
+        self.next_change = u32::MAX;
+        match plan {
+            Plan::Random => self.mode = Mode::Random,
+            Plan::Pct { depth, length } => {
+                self.mode = Mode::Pct;
+                self.draw_changes(depth, length);
+            }
+            Plan::Asked(active) => {
+                self.mode = Mode::Asked;
+                self.slow |= SLOW_ASKED;
+                self.active = active;
+            }
+        }
+    }
+
+    /// PCT (Burckhardt et al., ASPLOS 2010): `depth - 1` change points at uniform steps of `1..length`, whose
+    /// priorities `1..depth` are dealt in random order, *independent of when the points are reached*. Dealing them in
+    /// the order of time would make some bugs of that depth unreachable.
+    fn draw_changes(&mut self, depth: u32, length: u32) {
+        self.lowest = 0;
+        self.change_index = 0;
+        self.changes.clear();
+        let mut priorities: Vec<i32> = (1..depth as i32).collect();
+        for i in (1..priorities.len()).rev() {
+            let j = self.below(i as u32 + 1) as usize;
+            priorities.swap(i, j);
+        }
+        for priority in priorities {
+            let step = 1 + self.below(length.max(2) - 1);
+            self.changes.push((step, priority));
+        }
+        self.changes.sort_unstable();
+        self.next_change = self.changes.first().map_or(u32::MAX, |c| c.0);
+    }
+}

@@ -1,0 +1,58 @@
+//! The scheduling point of atomics and snapshot cells. Their values are real atomics; the model is sequentially
+//! consistent, so the only thing that matters is when an operation happens.
+
+use std::panic::Location;
+
+use crate::monitor::OpKind;
+
+use super::super::point::{choose, point};
+use super::super::rt::{Rt, current};
+use super::super::{record, threads};
+use super::header::Header;
+
+/// What an atomic operation does after its scheduling point, if it runs in a simulation.
+#[derive(Clone, Copy)]
+pub(crate) struct Simulated(*mut Rt);
+
+/// The scheduling point before an operation of the given kind. `None` outside simulations.
+#[inline(always)]
+pub(crate) fn before(header: &Header, kind: OpKind, location: &'static Location<'static>) -> Option<Simulated> {
+    let r = current();
+    if r.is_null() {
+        return None;
+    }
+    // SAFETY: `r` is this OS thread's runtime, and only controlled threads see it non-null.
+    unsafe {
+        if !threads::quiet(r) {
+            point(r, header.address(), kind, location);
+        }
+    }
+    Some(Simulated(r))
+}
+
+impl Simulated {
+    /// Notes the operation after it has taken effect.
+    #[inline(always)]
+    pub(crate) fn after(self, header: &Header, kind: OpKind, success: bool, location: &'static Location<'static>) {
+        // SAFETY: as in `before`; the value cannot leave the operation that made it.
+        unsafe {
+            if (*self.0).track {
+                record::executed(self.0, header, kind, success, location);
+            }
+        }
+    }
+
+    /// Whether an armed spurious failure of a weak compare-and-swap fires here.
+    #[inline(always)]
+    pub(crate) fn weak_failure(self) -> bool {
+        // SAFETY: as in `after`.
+        unsafe {
+            if (*self.0).weak_left == 0 || threads::quiet(self.0) || choose(self.0, 0b11) == 0 {
+                return false;
+            }
+            (*self.0).weak_left -= 1;
+            (*self.0).fired[1] += 1;
+            true
+        }
+    }
+}

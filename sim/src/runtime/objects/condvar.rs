@@ -1,0 +1,163 @@
+//! The model of condition variables.
+//!
+//! A wait releases the mutex and joins the set of waiters in one step. `notify_one` wakes *any* waiter: std promises
+//! no order, so which one is a choice of the strategy. A woken thread wants the mutex like anybody else. A spurious
+//! wake-up (an armed fault) skips the waiting; since taking the mutex again is a scheduling point, that covers a
+//! wake-up at any later moment too.
+
+use std::cell::Cell;
+use std::panic::Location;
+
+use crate::monitor::OpKind;
+
+use super::super::point::{choose, next_thread, point, switch_to};
+use super::super::rt::{MAX_THREADS, Pending, Rt, bits};
+use super::super::{deadlock, record, teardown, threads};
+use super::header::Header;
+use super::lock::{Access, LockCore};
+
+pub(crate) struct CondvarCore {
+    pub(crate) header: Header,
+    waiters: Cell<u64>,
+    /// The mutex that the present waiters released. Two mutexes with one condition variable are refused, as in std.
+    mutex: Cell<*const LockCore>,
+}
+
+// SAFETY: the cells are used only by one simulation at a time, on its one OS thread: a waiter's bit is set only by a
+// thread of the run in `header`, and the mutex that must be held to wait has been claimed by it.
+unsafe impl Sync for CondvarCore {}
+// SAFETY: as for Sync; the pointer is used only while its waiter is suspended in `wait` and borrows the mutex.
+unsafe impl Send for CondvarCore {}
+
+/// The mutex of a wait, whose guard was taken apart: let go when the wait begins, or when it is unwound before.
+struct Held<'a> {
+    mutex: &'a LockCore,
+    r: *mut Rt,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // SAFETY: `wait` made this on the thread that holds the mutex, with this OS thread's runtime.
+        unsafe { self.mutex.let_go(self.r, Access::Write) }
+    }
+}
+
+impl CondvarCore {
+    #[track_caller]
+    pub(crate) const fn new() -> Self {
+        Self { header: Header::new(), waiters: Cell::new(0), mutex: Cell::new(std::ptr::null()) }
+    }
+
+    fn enrol(&self, r: *mut Rt) {
+        // SAFETY: `r` is this OS thread's runtime; the borrow ends here.
+        let r = unsafe { &mut *r };
+        if !self.header.known(r) {
+            self.header.enrol(r);
+            self.waiters.set(0);
+        }
+    }
+
+    /// Releases `mutex`, waits, takes it again.
+    ///
+    /// # Safety
+    /// `r` is this OS thread's runtime, called from a controlled thread that holds `mutex`.
+    pub(crate) unsafe fn wait(&self, r: *mut Rt, mutex: &LockCore, location: &'static Location<'static>) {
+        // SAFETY: as the caller; no reference into `*r` is held across a switch.
+        unsafe {
+            if threads::quiet(r) {
+                return self.wait_quietly(r, mutex, location);
+            }
+            self.enrol(r);
+            let held = Held { mutex, r };
+            point(r, self.header.address(), OpKind::Wait, location);
+            if self.waiters.get() != 0 && !std::ptr::eq(self.mutex.get(), mutex) {
+                panic!("attempted to use a condition variable with two mutexes");
+            }
+            let spurious = (*r).spurious_left > 0 && choose(r, 0b11) == 1;
+            drop(held);
+            if (*r).track {
+                record::executed(r, &self.header, OpKind::Wait, true, location);
+                record::executed(r, &mutex.header, OpKind::Unlock, true, location);
+            }
+            let me = (*r).cur & (MAX_THREADS - 1);
+            let bit = 1u64 << me;
+            if spurious {
+                (*r).spurious_left -= 1;
+                (*r).fired[0] += 1;
+                (*r).pending[me] = Pending { at: mutex.header.address(), location, kind: OpKind::Lock };
+                mutex.want(r, bit);
+            } else {
+                (*r).pending[me] = Pending { at: self.header.address(), location, kind: OpKind::Wait };
+                self.mutex.set(mutex);
+                self.waiters.set(self.waiters.get() | bit);
+                (*r).enabled &= !bit;
+            }
+            let next = next_thread(r);
+            if next != (*r).cur {
+                switch_to(r, next);
+            }
+            mutex.take_wanted(r, location);
+        }
+    }
+
+    /// # Safety
+    /// As [`Self::wait`], without the mutex.
+    pub(crate) unsafe fn notify(&self, r: *mut Rt, all: bool, location: &'static Location<'static>) {
+        let kind = if all { OpKind::NotifyAll } else { OpKind::NotifyOne };
+        // SAFETY: as the caller.
+        unsafe {
+            self.enrol(r);
+            if !threads::quiet(r) {
+                point(r, self.header.address(), kind, location);
+            }
+            let waiters = self.waiters.get();
+            if waiters != 0 && !(*r).cancel {
+                let woken = if all || waiters & (waiters - 1) == 0 { waiters } else { 1 << choose(r, waiters) };
+                self.wake(r, woken);
+            }
+            if (*r).track {
+                record::executed(r, &self.header, kind, true, location);
+            }
+        }
+    }
+
+    unsafe fn wake(&self, r: *mut Rt, woken: u64) {
+        // SAFETY: the waiters' mutex is borrowed by their suspended `wait`.
+        unsafe {
+            self.waiters.set(self.waiters.get() & !woken);
+            let mutex = &*self.mutex.get();
+            for t in bits(woken) {
+                let location = (*r).pending[t].location;
+                (*r).pending[t] = Pending { at: mutex.header.address(), location, kind: OpKind::Lock };
+                mutex.want(r, 1 << t);
+            }
+            if mutex.holders() & !(*r).enabled != 0 {
+                deadlock::check(r);
+            }
+        }
+    }
+
+    /// Waiting while unwinding or while the run is torn down: the mutex is let go for a moment.
+    #[cold]
+    unsafe fn wait_quietly(&self, r: *mut Rt, mutex: &LockCore, location: &'static Location<'static>) {
+        // SAFETY: as `wait`.
+        unsafe {
+            mutex.let_go(r, Access::Write);
+            if (*r).cancel {
+                teardown::wait_for_progress(r);
+            } else {
+                self.enrol(r);
+                let me = (*r).cur & (MAX_THREADS - 1);
+                self.mutex.set(mutex);
+                self.waiters.set(self.waiters.get() | 1 << me);
+                (*r).enabled &= !(1 << me);
+                threads::block_while_unwinding(r, self.header.address(), OpKind::Wait, location);
+                if !(*r).cancel {
+                    return mutex.take_wanted(r, location);
+                }
+            }
+            let free = || true;
+            mutex.acquire(r, Access::Write, OpKind::Lock, location, free);
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! What is noted of an operation when somebody looks.
+//!
+//! The search itself records one byte a step. With tracking on, each operation also updates a hash of the
+//! happens-before order, is shown to the monitor, and, in the one run that is told to people, goes into the trace.
+//!
+//! *The hash.* Each thread and each object carries a hash of everything that happened before. A writing operation
+//! mixes both into both; reading operations mix the object's last write into the thread and are summed up beside it,
+//! so that reads which commute give the same hash in either order. The hashes of all threads together identify the
+//! Mazurkiewicz trace: two runs agree if and only if (up to collisions of 64 bits) they order all conflicting
+//! operations in the same way. Failed compare-and-swaps and failed tries are reads; so are read locks.
+
+use std::panic::Location;
+use std::time::Duration;
+
+use crate::explore::failure::FailureKind;
+use crate::monitor::{Event, OpKind, Phase};
+use crate::trace::{Decision, TraceEvent};
+
+use super::objects::header::Header;
+use super::rt::{MAX_THREADS, Rt, SLOW_TRACK};
+use super::threads;
+
+#[derive(Clone)]
+pub(crate) struct ObjectTrack {
+    last_write: u64,
+    reads: u64,
+    pub(crate) name: &'static str,
+    pub(crate) created: &'static Location<'static>,
+}
+
+#[derive(Clone)]
+pub(crate) struct ThreadTrack {
+    hash: u64,
+    /// The `park` token as an object.
+    token: u64,
+    name: String,
+}
+
+/// Everything that is recorded only on demand.
+pub(crate) struct Tracks {
+    pub(crate) objects: Vec<ObjectTrack>,
+    threads: Vec<ThreadTrack>,
+    pub(crate) events: Option<Vec<TraceEvent>>,
+    pub(crate) decisions: Vec<Decision>,
+    named: bool,
+}
+
+#[inline(always)]
+fn mix(a: u64, b: u64) -> u64 {
+    let product = u128::from(a ^ b.rotate_left(32) ^ 0x9E37_79B9_7F4A_7C15) * 0xD6E8_FEB8_6659_FD93_u128;
+    (product as u64) ^ (product >> 64) as u64
+}
+
+impl Tracks {
+    pub(crate) const fn new() -> Self {
+        Self { objects: Vec::new(), threads: Vec::new(), events: None, decisions: Vec::new(), named: false }
+    }
+
+    pub(crate) fn reset(&mut self, recording: bool, named: bool) {
+        self.objects.clear();
+        self.threads.clear();
+        self.decisions.clear();
+        self.events = recording.then(Vec::new);
+        self.named = named;
+    }
+
+    #[cold]
+    pub(crate) fn enrol(&mut self, index: u32, created: &'static Location<'static>) {
+        debug_assert_eq!(self.objects.len(), index as usize);
+        self.objects.push(ObjectTrack { last_write: 0, reads: 0, name: "", created });
+    }
+
+    /// Hash of the happens-before order of the whole run.
+    pub(crate) fn interleaving(&self) -> u64 {
+        self.threads.iter().fold(0x1234_5678, |h, t| mix(h, t.hash))
+    }
+
+    pub(crate) fn thread_names(&self) -> Vec<String> {
+        self.threads.iter().map(|t| t.name.clone()).collect()
+    }
+}
+
+/// Switches tracking on or off for the next run.
+pub(crate) fn set_tracking(r: &mut Rt, track: bool) {
+    r.track = track;
+    r.slow = if track { r.slow | SLOW_TRACK } else { r.slow & !SLOW_TRACK };
+}
+
+fn reads_only(kind: OpKind, success: bool) -> bool {
+    match kind {
+        OpKind::Load | OpKind::Read | OpKind::ReadUnlock | OpKind::TryRead | OpKind::Fence => true,
+        OpKind::Cas | OpKind::TryLock | OpKind::TryWrite => !success,
+        _ => false,
+    }
+}
+
+/// A thread was enlisted in `slot`.
+pub(crate) fn started(r: &mut Rt, slot: usize) {
+    let number = r.number[slot];
+    let origin = if r.cur < MAX_THREADS {
+        let parent = &mut r.tracks.threads[r.number[r.cur] as usize];
+        parent.hash = mix(parent.hash, OpKind::Start as u64);
+        parent.hash
+    } else {
+        1
+    };
+    let name = if r.tracks.named { threads::label(r, number) } else { String::new() };
+    r.tracks.threads.push(ThreadTrack { hash: mix(origin, 2), token: 0, name });
+}
+
+/// The thread of `slot` has ended.
+///
+/// # Safety
+/// `r` is this OS thread's runtime.
+pub(crate) unsafe fn ended(r: *mut Rt, slot: usize) {
+    // SAFETY: as the caller; nothing switches here.
+    unsafe { show(r, slot, None, OpKind::End, Phase::Executed, true, Location::caller()) }
+}
+
+/// The running thread has joined thread `number`.
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn joined(r: *mut Rt, number: u32, location: &'static Location<'static>) {
+    // SAFETY: as the caller; the borrow ends before the event is shown.
+    unsafe {
+        let me = (*r).cur & (MAX_THREADS - 1);
+        {
+            let tracks = &mut (*r).tracks;
+            let child = tracks.threads[number as usize].hash;
+            let mine = &mut tracks.threads[(*r).number[me] as usize];
+            mine.hash = mix(mine.hash, child);
+        }
+        show(r, me, None, OpKind::Join, Phase::Executed, true, location);
+    }
+}
+
+/// The running thread is about to try an operation that may have to wait.
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn announced(r: *mut Rt, header: &Header, kind: OpKind, location: &'static Location<'static>) {
+    // SAFETY: as the caller.
+    unsafe {
+        if (*r).monitor.is_some() {
+            event(r, header, kind, Phase::Announced, true, location);
+        }
+    }
+}
+
+/// The running thread's operation has taken effect.
+///
+/// # Safety
+/// As [`ended`].
+#[inline(never)]
+pub(crate) unsafe fn executed(
+    r: *mut Rt,
+    header: &Header,
+    kind: OpKind,
+    success: bool,
+    location: &'static Location<'static>,
+) {
+    // SAFETY: as the caller; the borrow ends before the event is shown.
+    unsafe {
+        {
+            let r = &mut *r;
+            let index = header.index(r) as usize;
+            let number = r.number[r.cur & (MAX_THREADS - 1)] as usize;
+            let thread = &mut r.tracks.threads[number];
+            let object = &mut r.tracks.objects[index];
+            let before = mix(thread.hash, kind as u64 * 2 + u64::from(success));
+            if reads_only(kind, success) {
+                thread.hash = mix(before, object.last_write);
+                object.reads = object.reads.wrapping_add(mix(thread.hash, 3));
+            } else {
+                thread.hash = mix(before, mix(object.last_write, object.reads));
+                object.last_write = thread.hash;
+                object.reads = 0;
+            }
+        }
+        event(r, header, kind, Phase::Executed, success, location);
+    }
+}
+
+/// An operation on the `park` token of the thread in `slot`.
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn executed_on_thread(r: *mut Rt, slot: usize, kind: OpKind, location: &'static Location<'static>) {
+    // SAFETY: as the caller; the borrow ends before the event is shown.
+    unsafe {
+        let me = (*r).cur & (MAX_THREADS - 1);
+        {
+            let r = &mut *r;
+            let (target, mine) = (r.number[slot] as usize, r.number[me] as usize);
+            let token = r.tracks.threads[target].token;
+            let hash = mix(mix(r.tracks.threads[mine].hash, kind as u64), token);
+            r.tracks.threads[mine].hash = hash;
+            r.tracks.threads[target].token = hash;
+        }
+        show(r, me, None, kind, Phase::Executed, true, location);
+    }
+}
+
+/// A data choice of the running thread.
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn chose(r: *mut Rt, value: usize) {
+    // SAFETY: as the caller.
+    let r = unsafe { &mut *r };
+    let thread = &mut r.tracks.threads[r.number[r.cur & (MAX_THREADS - 1)] as usize];
+    thread.hash = mix(thread.hash, 0x100 + value as u64);
+}
+
+/// The decision at a scheduling point, before it is logged.
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn decided(r: *mut Rt, options: u64, chosen: usize, data: bool) {
+    // SAFETY: as the caller; nothing switches here.
+    let r = unsafe { &mut *r };
+    if r.tracks.events.is_none() {
+        return;
+    }
+    let slot = if data { r.cur & (MAX_THREADS - 1) } else { chosen };
+    let pending = r.pending[slot];
+    let object = match r.header_of(pending) {
+        Some(header) => {
+            let header: *const Header = header;
+            // SAFETY: the announced operation's object is borrowed by its suspended thread.
+            Some(unsafe { &*header }.index(r))
+        }
+        None => None,
+    };
+    r.tracks.decisions.push(Decision {
+        options,
+        chosen: chosen as u8,
+        running: r.cur as u8,
+        data,
+        thread: r.number[slot],
+        kind: if data { OpKind::Choose } else { pending.kind },
+        object,
+        location: pending.location,
+    });
+}
+
+/// Shows an operation of the running thread on an object.
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn event(
+    r: *mut Rt,
+    header: &Header,
+    kind: OpKind,
+    phase: Phase,
+    success: bool,
+    location: &'static Location<'static>,
+) {
+    // SAFETY: as the caller.
+    unsafe {
+        if (*r).monitor.is_none() && (*r).tracks.events.is_none() {
+            return;
+        }
+        let index = header.index(&mut *r);
+        show(r, (*r).cur & (MAX_THREADS - 1), Some(index), kind, phase, success, location);
+    }
+}
+
+unsafe fn show(
+    r: *mut Rt,
+    slot: usize,
+    object: Option<u32>,
+    kind: OpKind,
+    phase: Phase,
+    success: bool,
+    location: &'static Location<'static>,
+) {
+    // SAFETY: as the callers; the monitor is taken out while it runs, so it may not reach itself.
+    unsafe {
+        // What threads do while they are unwound is no part of the run.
+        if (*r).cancel {
+            return;
+        }
+        let thread = (*r).number[slot];
+        let step = u64::from((*r).step());
+        let time: Duration = (*r).now;
+        if let (Some(events), Phase::Executed) = (&mut (*r).tracks.events, phase) {
+            events.push(TraceEvent { step, time, thread, kind, object, success, location, note: None });
+        }
+        let Some(mut monitor) = (*r).monitor.take() else { return };
+        let object_name = object.map_or("", |i| (&(*r).tracks.objects)[i as usize].name);
+        let verdict = {
+            let tracks = &(*r).tracks;
+            monitor.step(&Event {
+                step,
+                time,
+                thread,
+                thread_name: &tracks.threads[thread as usize].name,
+                kind,
+                phase,
+                object: object.unwrap_or(u32::MAX),
+                object_name,
+                success,
+                location,
+            })
+        };
+        (*r).monitor = Some(monitor);
+        if let Err(violation) = verdict
+            && (*r).failure.is_none()
+        {
+            (*r).failure = Some(FailureKind::Violation(violation));
+            // The thread is unwound at its next operation; here it may hold a lock that no guard stands for yet.
+            (*r).cancel = true;
+        }
+    }
+}
+
+/// Gives an object its name, if anybody looks.
+pub(crate) fn name(r: *mut Rt, header: &Header, name: &'static str) {
+    // SAFETY: `r` is this OS thread's runtime; nothing switches here.
+    let r = unsafe { &mut *r };
+    if r.track {
+        let index = header.index(r) as usize;
+        r.tracks.objects[index].name = name;
+    }
+}
+
+/// Adds a line of the program's own to the trace of the running thread.
+pub(crate) fn note(r: *mut Rt, text: impl FnOnce() -> String) {
+    // SAFETY: as `name`; the text is made before anything is borrowed.
+    unsafe {
+        if (*r).tracks.events.is_none() {
+            return;
+        }
+        let text = text();
+        let r = &mut *r;
+        let (step, time, thread) = (u64::from(r.step()), r.now, r.number[r.cur & (MAX_THREADS - 1)]);
+        if let Some(events) = &mut r.tracks.events {
+            events.push(TraceEvent {
+                step,
+                time,
+                thread,
+                kind: OpKind::Yield,
+                object: None,
+                success: true,
+                location: Location::caller(),
+                note: Some(text),
+            });
+        }
+    }
+}

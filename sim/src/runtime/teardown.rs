@@ -1,0 +1,62 @@
+//! Unwinding what a failed run left behind.
+//!
+//! Threads that have not ended are resumed one after the other, the youngest first, and throw at the place where they
+//! were suspended, so their destructors run and nothing leaks. A destructor that waits (for a lock whose holder is
+//! still suspended, for a thread that it joins) hands control back, and is resumed after the others have had their
+//! turn. A thread that cannot get on even so (a destructor that waits for a message, say) is abandoned with its stack;
+//! [`Report::abandoned`](crate::Report::abandoned) counts those.
+
+use super::context;
+use super::rt::{RUNNER, Rt, bits};
+
+/// Called in a destructor during tear-down that must wait: lets the other threads be unwound first.
+///
+/// # Safety
+/// `r` is this OS thread's runtime, called from a controlled thread of a run that is being torn down.
+#[cold]
+pub(crate) unsafe fn wait_for_progress(r: *mut Rt) {
+    // SAFETY: as the caller. The runner resumes this thread later, or never.
+    unsafe { context::switch(r, RUNNER) }
+}
+
+/// Unwinds every thread that has not ended.
+///
+/// # Safety
+/// `r` is this OS thread's runtime, called from the runner.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn unwind_all(r: *mut Rt) {
+    // SAFETY: as the caller; each slot in `alive` holds a suspended or an unstarted thread.
+    unsafe {
+        (*r).cancel = true;
+        (*r).slow = u64::MAX;
+        // Each round either ends a thread or lets one get past a wait; a thread can wait for each of the others.
+        let mut rounds = 2 * (*r).alive.count_ones() + 2;
+        while (*r).alive != 0 && rounds > 0 {
+            rounds -= 1;
+            let order: Vec<usize> = by_age(&*r);
+            for slot in order {
+                if (*r).alive >> slot & 1 == 0 {
+                    continue;
+                }
+                if context::drop_unstarted(r, slot) {
+                    (*r).alive &= !(1 << slot);
+                } else {
+                    context::run(r, slot);
+                }
+            }
+        }
+        for slot in bits((*r).alive) {
+            context::abandon(r, slot);
+            (*r).abandoned += 1;
+        }
+        (*r).alive = 0;
+    }
+}
+
+/// The live slots, the youngest thread first.
+fn by_age(r: &Rt) -> Vec<usize> {
+    let mut order: Vec<usize> = bits(r.alive).collect();
+    order.sort_unstable_by_key(|&slot| std::cmp::Reverse(r.number[slot]));
+    order
+}

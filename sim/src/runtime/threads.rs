@@ -1,0 +1,355 @@
+//! Start, end and join of controlled threads.
+//!
+//! These are causality, not choices: a new thread runs to its first announcement before the next choice is made, and
+//! so does a thread whose `join` has become possible. Nothing that another thread could observe happens on the way,
+//! and the number of interleavings falls by orders of magnitude.
+
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::explore::failure::FailureKind;
+use crate::monitor::OpKind;
+use crate::violation::Violation;
+
+use super::panic_hook::Caught;
+use super::point::{Cancelled, cancelled, next_thread, switch_to};
+use super::rt::{MAX_THREADS, Mode, Pending, RUNNER, Rt, current};
+use super::{context, deadlock, record, teardown};
+
+/// One thread ever started in a run.
+pub(crate) struct ThreadRecord {
+    pub(crate) parent: u32,
+    /// Place among the children of the parent.
+    pub(crate) ordinal: u32,
+    pub(crate) children: u32,
+    pub(crate) name: Option<Arc<str>>,
+    /// It ended by a panic that nobody has looked at yet.
+    pub(crate) panic: Option<Caught>,
+}
+
+/// Where a thread leaves its result for `join`.
+pub(crate) struct Packet<T>(UnsafeCell<Option<std::thread::Result<T>>>);
+
+// SAFETY: written by the thread before it ends and read by the joiner after, both on one OS thread.
+unsafe impl<T: Send> Sync for Packet<T> {}
+// SAFETY: as for Sync.
+unsafe impl<T: Send> Send for Packet<T> {}
+
+/// The right to join a controlled thread.
+pub(crate) struct Handle<T> {
+    pub(crate) slot: usize,
+    pub(crate) number: u32,
+    packet: Arc<Packet<T>>,
+}
+
+/// Whether the running thread must not schedule, because it unwinds. If the run is being torn down and the thread
+/// does not unwind yet, it is made to.
+///
+/// # Safety
+/// `r` is this OS thread's runtime.
+#[inline(always)]
+pub(crate) unsafe fn quiet(r: *mut Rt) -> bool {
+    // SAFETY: as the caller.
+    unsafe {
+        if (*r).cancel && !std::thread::panicking() {
+            cancelled();
+        }
+        quiet_in_drop(r)
+    }
+}
+
+/// As [`quiet`], for operations of destructors: they must do their work before the thread may be unwound.
+///
+/// # Safety
+/// As [`quiet`].
+#[inline(always)]
+pub(crate) unsafe fn quiet_in_drop(r: *mut Rt) -> bool {
+    // SAFETY: as the caller.
+    unsafe { (*r).cancel || (std::thread::panicking() && unwinding(r)) }
+}
+
+/// std counts panics per OS thread, on which other controlled threads may be suspended in the middle of theirs.
+#[cold]
+unsafe fn unwinding(r: *mut Rt) -> bool {
+    // SAFETY: as `quiet`.
+    unsafe {
+        let me = (*r).cur;
+        (*r).unwinding == 0 || (*r).unwinding >> (me & 63) & 1 == 1 || (*r).panics.iter().any(|(slot, _)| *slot == me)
+    }
+}
+
+/// Whether the running thread unwinds: `std::thread::panicking`, per controlled thread.
+#[inline(always)]
+pub(crate) fn panicking() -> bool {
+    std::thread::panicking() && panicking_here()
+}
+
+#[cold]
+fn panicking_here() -> bool {
+    let r = current();
+    // SAFETY: non-null means this OS thread's runtime.
+    r.is_null() || unsafe { unwinding(r) }
+}
+
+/// Poisons a lock, unless its holder is only unwound because the run is over.
+#[cold]
+pub(crate) fn poison(flag: &AtomicBool) {
+    let r = current();
+    // SAFETY: non-null means this OS thread's runtime.
+    if r.is_null() || unsafe { !(*r).cancel } {
+        flag.store(true, Ordering::Relaxed);
+    }
+}
+
+/// # Safety
+/// `r` is this OS thread's runtime.
+pub(crate) unsafe fn is_alive(r: *mut Rt, slot: usize, number: u32) -> bool {
+    // SAFETY: as the caller.
+    unsafe { (*r).alive >> slot & 1 == 1 && (*r).number[slot] == number }
+}
+
+/// A free slot, set up for a new thread.
+unsafe fn enlist(r: *mut Rt, name: Option<Arc<str>>) -> usize {
+    // SAFETY: `r` is this OS thread's runtime; nothing switches here.
+    let r = unsafe { &mut *r };
+    let slot = (!r.alive).trailing_zeros() as usize;
+    assert!(slot < MAX_THREADS, "interleaf: more than {MAX_THREADS} controlled threads are alive at once");
+    let bit = 1u64 << slot;
+    let number = r.threads.len() as u32;
+    let (parent, ordinal) = if r.cur < MAX_THREADS {
+        let parent = r.number[r.cur];
+        let siblings = &mut r.threads[parent as usize].children;
+        *siblings += 1;
+        (parent, *siblings - 1)
+    } else {
+        (0, 0)
+    };
+    r.threads.push(ThreadRecord { parent, ordinal, children: 0, name, panic: None });
+    r.alive |= bit;
+    r.enabled |= bit;
+    r.eager |= bit;
+    r.number[slot] = number;
+    r.joiners[slot] = 0;
+    r.held[slot] = 0;
+    r.tokens &= !bit;
+    r.parked &= !bit;
+    r.pending[slot] = Pending { at: slot, location: Location::caller(), kind: OpKind::Start };
+    if r.mode == Mode::Pct {
+        // Above every priority of a change point; these are below the number of change points.
+        r.priority[slot] = (1 << 20) + (r.random() >> 36) as i32;
+        if r.cur < MAX_THREADS && r.priority[slot] > r.priority[r.cur] {
+            r.above |= bit;
+        }
+    }
+    if r.track {
+        record::started(r, slot);
+    }
+    slot
+}
+
+/// Starts a controlled thread.
+///
+/// # Safety
+/// `r` is this OS thread's runtime; what `f` borrows must outlive the thread.
+pub(crate) unsafe fn spawn<F: FnOnce() -> T, T>(r: *mut Rt, f: F, name: Option<Arc<str>>) -> Handle<T> {
+    let packet = Arc::new(Packet(UnsafeCell::new(None)));
+    let result = Arc::clone(&packet);
+    // SAFETY: as the caller; the body catches every panic and ends by naming the next thread.
+    unsafe {
+        let slot = enlist(r, name);
+        let number = (*r).number[slot];
+        context::spawn(r, slot, move || {
+            let value = catch(r, f);
+            *result.0.get() = Some(value);
+            // Dropping an unclaimed result runs user code, which may schedule or panic.
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(result))) {
+                drop(note_panic(r, payload));
+            }
+            ended(r)
+        });
+        Handle { slot, number, packet }
+    }
+}
+
+/// Starts the first thread of a run: the closure that was given to the explorer.
+///
+/// # Safety
+/// As [`spawn`].
+pub(crate) unsafe fn spawn_main<F: Fn()>(r: *mut Rt, f: &F) {
+    // SAFETY: as the caller.
+    unsafe {
+        let slot = enlist(r, None);
+        context::spawn(r, slot, move || {
+            if catch(r, f).is_err() {
+                main_panicked(r);
+            }
+            ended(r)
+        });
+    }
+}
+
+unsafe fn catch<T>(r: *mut Rt, f: impl FnOnce() -> T) -> std::thread::Result<T> {
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(value) => Ok(value),
+        // SAFETY: as the caller's.
+        Err(payload) => Err(unsafe { note_panic(r, payload) }),
+    }
+}
+
+/// A thread's base frame has caught a panic: a violation ends the run, any other panic waits for a joiner.
+#[cold]
+unsafe fn note_panic(r: *mut Rt, payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
+    // SAFETY: `r` is this OS thread's runtime; nothing switches here.
+    let r = unsafe { &mut *r };
+    let slot = r.cur;
+    r.unwinding &= !(1 << slot);
+    let caught = r.panics.iter().rposition(|(s, _)| *s == slot).map(|i| r.panics.remove(i).1);
+    r.panics.retain(|(s, _)| *s != slot);
+    if payload.is::<Cancelled>() {
+        return payload;
+    }
+    let number = r.number[slot] as usize;
+    match payload.downcast::<Violation>() {
+        Ok(violation) => {
+            if r.failure.is_none() {
+                r.failure = Some(FailureKind::Violation((*violation).clone()));
+            }
+            r.cancel = true;
+            violation
+        }
+        Err(payload) => {
+            let caught = caught.unwrap_or_else(|| Caught::from_payload(&*payload));
+            r.threads[number].panic = Some(caught);
+            payload
+        }
+    }
+}
+
+/// The closure under test itself panicked: the run has failed, whoever else still runs.
+#[cold]
+unsafe fn main_panicked(r: *mut Rt) {
+    // SAFETY: as `note_panic`.
+    let r = unsafe { &mut *r };
+    if r.failure.is_none()
+        && let Some(caught) = r.threads[0].panic.take()
+    {
+        r.failure = Some(FailureKind::Panic { thread: "main".into(), panic: caught });
+    }
+    r.cancel = true;
+}
+
+/// The running thread has ended. Returns who goes on.
+unsafe fn ended(r: *mut Rt) -> usize {
+    // SAFETY: `r` is this OS thread's runtime.
+    unsafe {
+        let me = (*r).cur;
+        let bit = 1u64 << me;
+        if (*r).track {
+            record::ended(r, me);
+        }
+        (*r).alive &= !bit;
+        (*r).enabled &= !bit;
+        (*r).unwinding &= !bit;
+        let joiners = (*r).joiners[me];
+        (*r).enabled |= joiners;
+        (*r).eager |= joiners;
+        if (*r).alive == 0 || (*r).cancel {
+            return RUNNER;
+        }
+        next_thread(r)
+    }
+}
+
+impl<T> Handle<T> {
+    /// Waits for the thread's end and takes its result.
+    ///
+    /// # Safety
+    /// `r` is this OS thread's runtime, called from a controlled thread of the run that started the thread.
+    pub(crate) unsafe fn join(self, r: *mut Rt, location: &'static Location<'static>) -> std::thread::Result<T> {
+        // SAFETY: as the caller.
+        unsafe {
+            wait_for_end(r, self.slot, self.number, location);
+            (&mut (*r).threads)[self.number as usize].panic = None;
+            if (*r).track {
+                record::joined(r, self.number, location);
+            }
+            match (*self.packet.0.get()).take() {
+                Some(result) => result,
+                // Only a thread that could not be unwound leaves nothing.
+                None => cancelled(),
+            }
+        }
+    }
+}
+
+/// Blocks until the thread has ended.
+///
+/// # Safety
+/// As [`Handle::join`].
+pub(crate) unsafe fn wait_for_end(r: *mut Rt, slot: usize, number: u32, location: &'static Location<'static>) {
+    // SAFETY: as the caller; no reference is held across the switch.
+    unsafe {
+        while is_alive(r, slot, number) {
+            let me = (*r).cur;
+            if (*r).cancel {
+                if !std::thread::panicking() {
+                    cancelled();
+                }
+                teardown::wait_for_progress(r);
+                continue;
+            }
+            let bit = 1u64 << me;
+            (*r).joiners[slot] |= bit;
+            (*r).enabled &= !bit;
+            (*r).pending[me] = Pending { at: slot, location, kind: OpKind::Join };
+            if (*r).enabled >> slot & 1 == 0 {
+                deadlock::check(r);
+            }
+            if std::thread::panicking() {
+                block_while_unwinding(r, slot, OpKind::Join, location);
+                continue;
+            }
+            let next = next_thread(r);
+            if next != me {
+                switch_to(r, next);
+            }
+        }
+    }
+}
+
+/// Blocks a thread that unwinds: its destructor waits for something. The caller has cleared its `enabled` bit.
+///
+/// # Safety
+/// As [`wait_for_end`].
+pub(crate) unsafe fn block_while_unwinding(r: *mut Rt, at: usize, kind: OpKind, location: &'static Location<'static>) {
+    // SAFETY: as the caller.
+    unsafe {
+        let me = (*r).cur;
+        (*r).pending[me] = Pending { at, location, kind };
+        (*r).unwinding |= 1 << me;
+        let next = next_thread(r);
+        if next != me {
+            // Not `switch_to`: a thread that unwinds must not be made to throw again.
+            context::switch(r, next);
+        }
+        (*r).unwinding &= !(1 << me);
+    }
+}
+
+/// Name of the thread with the given number: its own, or its place in the tree of threads.
+pub(crate) fn label(r: &Rt, number: u32) -> String {
+    let Some(record) = r.threads.get(number as usize) else { return String::from("?") };
+    if let Some(name) = &record.name {
+        return name.to_string();
+    }
+    if number == 0 {
+        return String::from("main");
+    }
+    let mut name = label(r, record.parent);
+    let _ = write!(name, "/{}", record.ordinal);
+    name
+}

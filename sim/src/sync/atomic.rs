@@ -1,0 +1,279 @@
+//! `std::sync::atomic` under control.
+//!
+//! Inside a run every operation is a scheduling point and the model is sequentially consistent: orderings are accepted
+//! and have no effect. An atomic that is used inside a run belongs to that run; operations of real threads on it at the
+//! same time may be lost (they are never undefined).
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::panic::{Location, RefUnwindSafe};
+pub use std::sync::atomic::Ordering;
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::monitor::OpKind;
+use crate::runtime::entry;
+use crate::runtime::objects::atomic::{Simulated, before};
+use crate::runtime::objects::header::Header;
+
+/// A memory fence. Under sequential consistency it orders nothing that is not ordered already, so it is no scheduling
+/// point.
+pub fn fence(order: Ordering) {
+    if !entry::simulated() {
+        std::sync::atomic::fence(order);
+    }
+}
+
+/// A fence for the compiler only; std's.
+pub use std::sync::atomic::compiler_fence;
+
+macro_rules! common {
+    ($name:ident, $value:ty $(, $generic:ident)?) => {
+        impl$(<$generic>)? $name$(<$generic>)? {
+            /// A new atomic.
+            #[track_caller]
+            pub const fn new(value: $value) -> Self {
+                Self { header: Header::new(), real: std::sync::atomic::$name::new(value) }
+            }
+
+            /// The value, without an operation, as nobody else can have it.
+            pub fn get_mut(&mut self) -> &mut $value {
+                self.real.get_mut()
+            }
+
+            /// The value.
+            pub fn into_inner(self) -> $value {
+                self.real.into_inner()
+            }
+
+            /// Reads the value.
+            #[track_caller]
+            #[inline]
+            pub fn load(&self, order: Ordering) -> $value {
+                let location = Location::caller();
+                let Some(sim) = before(&self.header, OpKind::Load, location) else { return self.real.load(order) };
+                let value = self.real.load(Relaxed);
+                sim.after(&self.header, OpKind::Load, true, location);
+                value
+            }
+
+            /// Writes the value.
+            #[track_caller]
+            #[inline]
+            pub fn store(&self, value: $value, order: Ordering) {
+                let location = Location::caller();
+                let Some(sim) = before(&self.header, OpKind::Store, location) else {
+                    return self.real.store(value, order);
+                };
+                self.real.store(value, Relaxed);
+                sim.after(&self.header, OpKind::Store, true, location);
+            }
+
+            /// Writes the value and returns the previous one.
+            #[track_caller]
+            #[inline]
+            pub fn swap(&self, value: $value, order: Ordering) -> $value {
+                let location = Location::caller();
+                match before(&self.header, OpKind::Rmw, location) {
+                    Some(sim) => self.simulate(sim, location, |_| value),
+                    None => self.real.swap(value, order),
+                }
+            }
+
+            /// Writes `new` if the value is `current`. Returns the previous value.
+            ///
+            /// # Errors
+            /// The value found, if it was another.
+            #[track_caller]
+            #[inline]
+            pub fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                let location = Location::caller();
+                match before(&self.header, OpKind::Cas, location) {
+                    Some(sim) => self.simulate_cas(sim, location, current, new, false),
+                    None => self.real.compare_exchange(current, new, success, failure),
+                }
+            }
+
+            /// As [`Self::compare_exchange`], but it may fail without reason (an armed fault inside a run).
+            ///
+            /// # Errors
+            /// The value found, which may be `current`.
+            #[track_caller]
+            #[inline]
+            pub fn compare_exchange_weak(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                let location = Location::caller();
+                match before(&self.header, OpKind::Cas, location) {
+                    Some(sim) => self.simulate_cas(sim, location, current, new, true),
+                    None => self.real.compare_exchange_weak(current, new, success, failure),
+                }
+            }
+
+            /// Replaces the value by `f` of it, as often as it takes.
+            ///
+            /// # Errors
+            /// The value for which `f` gave `None`.
+            #[track_caller]
+            pub fn fetch_update<F: FnMut($value) -> Option<$value>>(
+                &self,
+                set: Ordering,
+                fetch: Ordering,
+                mut f: F,
+            ) -> Result<$value, $value> {
+                let mut previous = self.load(fetch);
+                while let Some(next) = f(previous) {
+                    match self.compare_exchange_weak(previous, next, set, fetch) {
+                        Ok(value) => return Ok(value),
+                        Err(now) => previous = now,
+                    }
+                }
+                Err(previous)
+            }
+
+            #[inline(always)]
+            fn simulate(
+                &self,
+                sim: Simulated,
+                location: &'static Location<'static>,
+                f: impl FnOnce($value) -> $value,
+            ) -> $value {
+                // One controlled thread runs at a time, so load and store need no lock prefix.
+                let previous = self.real.load(Relaxed);
+                self.real.store(f(previous), Relaxed);
+                sim.after(&self.header, OpKind::Rmw, true, location);
+                previous
+            }
+
+            #[inline(always)]
+            fn simulate_cas(
+                &self,
+                sim: Simulated,
+                location: &'static Location<'static>,
+                current: $value,
+                new: $value,
+                weak: bool,
+            ) -> Result<$value, $value> {
+                let previous = self.real.load(Relaxed);
+                let success = previous == current && !(weak && sim.weak_failure());
+                if success {
+                    self.real.store(new, Relaxed);
+                }
+                sim.after(&self.header, OpKind::Cas, success, location);
+                if success { Ok(previous) } else { Err(previous) }
+            }
+
+            pub(crate) fn header(&self) -> &Header {
+                &self.header
+            }
+        }
+
+        impl$(<$generic>)? RefUnwindSafe for $name$(<$generic>)? {}
+
+        impl$(<$generic>)? fmt::Debug for $name$(<$generic>)? {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                // Not an operation of the program under test.
+                fmt::Debug::fmt(&self.real.load(Relaxed), f)
+            }
+        }
+
+        impl$(<$generic>)? From<$value> for $name$(<$generic>)? {
+            #[track_caller]
+            fn from(value: $value) -> Self {
+                Self::new(value)
+            }
+        }
+    };
+}
+
+macro_rules! rmw {
+    ($name:ident, $value:ty, $(#[$doc:meta] $method:ident = $f:expr;)*) => {
+        impl $name {
+            $(
+                #[$doc]
+                #[track_caller]
+                #[inline]
+                pub fn $method(&self, value: $value, order: Ordering) -> $value {
+                    let location = Location::caller();
+                    match before(&self.header, OpKind::Rmw, location) {
+                        Some(sim) => {
+                            let f: fn($value, $value) -> $value = $f;
+                            self.simulate(sim, location, |old| f(old, value))
+                        }
+                        None => self.real.$method(value, order),
+                    }
+                }
+            )*
+        }
+    };
+}
+
+macro_rules! integer {
+    ($name:ident, $value:ty) => {
+        /// The std integer atomic of the same name, under control.
+        #[derive(Default)]
+        pub struct $name {
+            header: Header,
+            real: std::sync::atomic::$name,
+        }
+        common!($name, $value);
+        rmw!($name, $value,
+            #[doc = "Adds, wrapping; returns the previous value."] fetch_add = |a, b| a.wrapping_add(b);
+            #[doc = "Subtracts, wrapping; returns the previous value."] fetch_sub = |a, b| a.wrapping_sub(b);
+            #[doc = "Bitwise and; returns the previous value."] fetch_and = |a, b| a & b;
+            #[doc = "Bitwise nand; returns the previous value."] fetch_nand = |a, b| !(a & b);
+            #[doc = "Bitwise or; returns the previous value."] fetch_or = |a, b| a | b;
+            #[doc = "Bitwise exclusive or; returns the previous value."] fetch_xor = |a, b| a ^ b;
+            #[doc = "Maximum; returns the previous value."] fetch_max = |a, b| a.max(b);
+            #[doc = "Minimum; returns the previous value."] fetch_min = |a, b| a.min(b);
+        );
+    };
+}
+
+integer!(AtomicI8, i8);
+integer!(AtomicI16, i16);
+integer!(AtomicI32, i32);
+integer!(AtomicI64, i64);
+integer!(AtomicIsize, isize);
+integer!(AtomicU8, u8);
+integer!(AtomicU16, u16);
+integer!(AtomicU32, u32);
+integer!(AtomicU64, u64);
+integer!(AtomicUsize, usize);
+
+/// The std atomic of the same name, under control.
+#[derive(Default)]
+pub struct AtomicBool {
+    header: Header,
+    real: std::sync::atomic::AtomicBool,
+}
+common!(AtomicBool, bool);
+rmw!(AtomicBool, bool,
+    #[doc = "And; returns the previous value."] fetch_and = |a, b| a & b;
+    #[doc = "Nand; returns the previous value."] fetch_nand = |a, b| !(a & b);
+    #[doc = "Or; returns the previous value."] fetch_or = |a, b| a | b;
+    #[doc = "Exclusive or; returns the previous value."] fetch_xor = |a, b| a ^ b;
+);
+
+/// The std atomic of the same name, under control.
+pub struct AtomicPtr<T> {
+    header: Header,
+    real: std::sync::atomic::AtomicPtr<T>,
+}
+common!(AtomicPtr, *mut T, T);
+
+impl<T> Default for AtomicPtr<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new(std::ptr::null_mut())
+    }
+}

@@ -1,0 +1,146 @@
+//! `std::sync::Mutex` under control.
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+
+use crate::monitor::OpKind;
+use crate::runtime::objects::guarded::{Guarded, Writing};
+
+pub(super) type Real = std::sync::Mutex<()>;
+
+/// A mutual exclusion lock with the interface of [`std::sync::Mutex`], poisoning included.
+pub struct Mutex<T: ?Sized> {
+    inner: Guarded<T, Real>,
+}
+
+impl<T: ?Sized> UnwindSafe for Mutex<T> {}
+impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
+
+/// Access to the value of a [`Mutex`]; dropping it releases the lock.
+#[must_use = "if unused the Mutex will immediately unlock"]
+pub struct MutexGuard<'a, T: ?Sized> {
+    pub(super) inner: Writing<'a, T, Real>,
+}
+
+impl<T> Mutex<T> {
+    /// A new, unlocked mutex.
+    #[track_caller]
+    pub const fn new(value: T) -> Self {
+        Self { inner: Guarded::new(value, Real::new(())) }
+    }
+
+    /// The value, once nobody else can reach it.
+    ///
+    /// # Errors
+    /// The value in a [`PoisonError`] if a holder panicked.
+    pub fn into_inner(self) -> LockResult<T> {
+        let poisoned = self.inner.is_poisoned();
+        let value = self.inner.into_inner();
+        if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Waits for the lock.
+    ///
+    /// # Errors
+    /// The guard in a [`PoisonError`] if a holder panicked.
+    #[track_caller]
+    #[inline]
+    pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        let inner = self.inner.write(OpKind::Lock, OpKind::Unlock, Location::caller());
+        self.checked(MutexGuard { inner })
+    }
+
+    /// Takes the lock if it is free.
+    ///
+    /// # Errors
+    /// `WouldBlock` if it is not; the guard in `Poisoned` if a holder panicked.
+    #[track_caller]
+    pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        match self.inner.try_write(OpKind::TryLock, OpKind::Unlock, Location::caller()) {
+            Some(inner) => Ok(self.checked(MutexGuard { inner })?),
+            None => Err(TryLockError::WouldBlock),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn checked<'a>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        if self.inner.is_poisoned() { Err(PoisonError::new(guard)) } else { Ok(guard) }
+    }
+
+    /// Whether a holder panicked.
+    pub fn is_poisoned(&self) -> bool {
+        self.inner.is_poisoned()
+    }
+
+    /// Takes back what a panicking holder did to [`Mutex::is_poisoned`].
+    pub fn clear_poison(&self) {
+        self.inner.clear_poison();
+    }
+
+    /// The value, without locking, as nobody else can have it.
+    ///
+    /// # Errors
+    /// The value in a [`PoisonError`] if a holder panicked.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        let poisoned = self.inner.is_poisoned();
+        let value = self.inner.get_mut();
+        if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
+    }
+
+    pub(crate) fn header(&self) -> &crate::runtime::objects::header::Header {
+        &self.inner.core().header
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Looking at the value would be an operation of the program under test.
+        f.debug_struct("Mutex").field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    #[track_caller]
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.inner
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.inner
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&**self, f)
+    }
+}

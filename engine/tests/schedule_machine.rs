@@ -62,6 +62,19 @@ fn a_wave_waits_for_its_last_transaction() {
     assert_eq!(m.counters().conflicts_met, 3);
 }
 
+// N8: the order inside a wave is that of the block, not that in which its predecessors happened to end.
+#[test]
+fn a_wave_is_in_block_order() {
+    let (a, b) = (tx(0, &[base_outpoint(0)], &[1]), tx(1, &[base_outpoint(1)], &[1]));
+    let (child_of_a, child_of_b) = (tx(2, &[a.outpoint(0)], &[1]), tx(3, &[b.outpoint(0)], &[1]));
+    let graph = Graph::new(&block(vec![a, b, child_of_a, child_of_b]));
+    let mut m = Machine::new(&graph, WAVE, 2);
+    assert_eq!((start(&mut m, 0), start(&mut m, 1)), (vec![0], vec![1]));
+    m.complete(1, &[1]);
+    m.complete(0, &[0]);
+    assert_eq!(start(&mut m, 1), [2]);
+}
+
 // N21
 #[test]
 fn the_ready_queue_does_not_wait_for_a_wave() {

@@ -109,7 +109,7 @@ impl<'g> Machine<'g> {
     /// Number of transactions that any worker may be given now.
     #[must_use]
     pub fn ready(&self) -> usize {
-        if self.policy == Policy::Sequential && self.busy > 0 { 0 } else { self.queue.len() }
+        self.queue.len()
     }
 
     /// Whether all transactions are complete.

@@ -75,15 +75,21 @@ fn recipe() -> impl Strategy<Value = Recipe> {
 }
 
 /// Random blocks over twelve base records: chains, second spenders, failing transactions of every kind, transactions
-/// that stand before their parents, and repeated ones.
+/// that stand before their parents, repeated ones, and outputs that the base claims to have already.
 pub(crate) fn random_block(max: usize) -> impl Strategy<Value = (Block, RecordMap)> {
     let recipes = prop::collection::vec(recipe(), 0..max);
     let amounts = prop::collection::vec(prop_oneof![20 => 5..40u64, 1 => Just(Amount::MAX)], 12);
     let swaps = prop::collection::vec((any::<Index>(), any::<Index>()), 0..3);
     let repeats = prop::collection::vec((any::<Index>(), any::<Index>()), 0..2);
-    (recipes, amounts, swaps, repeats).prop_map(|(recipes, amounts, swaps, repeats)| {
+    let existing = prop::collection::vec(any::<Index>(), 0..2);
+    (recipes, amounts, swaps, repeats, existing).prop_map(|(recipes, amounts, swaps, repeats, existing)| {
         let mut txs = cook(&recipes);
+        let mut base = base(&amounts);
         if !txs.is_empty() {
+            for at in existing {
+                let record = Record { owner: Address::numbered(0), amount: 3 };
+                base.insert(at.get(&txs).outpoint(0), record);
+            }
             for (from, to) in repeats {
                 let tx = txs[from.index(txs.len())].clone();
                 txs.insert(to.index(txs.len()), tx);
@@ -93,7 +99,7 @@ pub(crate) fn random_block(max: usize) -> impl Strategy<Value = (Block, RecordMa
                 txs.swap(a, b);
             }
         }
-        (block(txs), base(&amounts))
+        (block(txs), base)
     })
 }
 

@@ -224,7 +224,8 @@ unsafe fn change_point(r: *mut Rt) {
             (*r).above = above(r, cur);
         }
         (*r).change_index += 1;
-        (*r).next_change = (*r).changes.get((*r).change_index).map_or(u32::MAX, |c| c.0);
+        let changes = &(*r).changes;
+        (*r).next_change = changes.get((*r).change_index).map_or(u32::MAX, |c| c.0);
     }
 }
 

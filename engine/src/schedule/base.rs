@@ -1,0 +1,85 @@
+//! The records that exist before a block is executed.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::ledger::tx::{Address, Amount, OutPoint};
+
+/// An unspent output: who may spend it and what it is worth (item N1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Record {
+    /// Who may spend it.
+    pub owner: Address,
+    /// What it is worth.
+    pub amount: Amount,
+}
+
+/// The state below a block: what its transactions may consume beyond what they create themselves.
+///
+/// It must not change while a block is executed on it, and must answer the same for the same outpoint: workers ask in
+/// whatever order they run.
+pub trait Base {
+    /// The unspent record at `outpoint`, or `None` if there is none.
+    fn record(&self, outpoint: &OutPoint) -> Option<Record>;
+}
+
+impl<B: Base + ?Sized> Base for &B {
+    fn record(&self, outpoint: &OutPoint) -> Option<Record> {
+        (**self).record(outpoint)
+    }
+}
+
+/// Hashes ids that are digests already: FNV over words with a fixed start, so that every run on every platform builds
+/// the same map. Not for keys that an opponent may choose freely.
+#[derive(Clone, Copy, Debug)]
+pub struct DigestHasher(u64);
+
+impl Default for DigestHasher {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for DigestHasher {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(u64::from(n));
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0.rotate_left(23) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_usize(&mut self, n: usize) {
+        self.write_u64(n as u64);
+    }
+}
+
+/// A hash map with a fixed hash: no ambient randomness, same order in every run.
+pub type DigestMap<K, V> = HashMap<K, V, BuildHasherDefault<DigestHasher>>;
+
+/// A base held in memory.
+pub type RecordMap = DigestMap<OutPoint, Record>;
+
+impl Base for RecordMap {
+    fn record(&self, outpoint: &OutPoint) -> Option<Record> {
+        self.get(outpoint).copied()
+    }
+}
+
+impl Base for std::collections::BTreeMap<OutPoint, Record> {
+    fn record(&self, outpoint: &OutPoint) -> Option<Record> {
+        self.get(outpoint).copied()
+    }
+}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use interleaf::sync::Arc;
 
 use super::block::{Block, BlockId};
+use super::block_meta::BlockMetaFullCache;
 use super::difference::BlockDiff;
 use super::snapshot::Snapshot;
 
@@ -24,11 +25,15 @@ impl BlockPool {
         self.0.load()
     }
 
-    /// Adds one block; `false` if it is there already.
-    pub(super) fn offer(&self, block: Block) -> bool {
+    /// Adds one block; `false` if it is there already or on the chain.
+    ///
+    /// `metas` is read while the writers' lock is held. A block that joins the chain is published in the metas before
+    /// [`switch`](Self::switch) takes that lock, so either it is seen here or `switch` removes it.
+    pub(super) fn offer(&self, block: Block, metas: &BlockMetaFullCache) -> bool {
         let mut is_new = false;
         self.0.replace(|branches| {
-            is_new = !branches.contains_key(&block.id);
+            let on_chain = metas.load().get(block.height).is_some_and(|meta| meta.id == block.id);
+            is_new = !on_chain && !branches.contains_key(&block.id);
             is_new.then(|| {
                 let mut next = branches.clone();
                 next.insert(block.id, Arc::new(block));

@@ -39,10 +39,10 @@ impl<S: Store> Ledger<S> {
         self.branches.load()
     }
 
-    /// Keeps a block that is not on the chain as a branch, unchecked; `false` if it was kept already. Takes the
-    /// branches' own lock only.
+    /// Keeps a block that is not on the chain as a branch, unchecked; `false` if it is kept already or on the chain
+    /// after all. Takes the branches' own lock only.
     pub fn offer_branch(&self, block: Block) -> bool {
-        self.branches.offer(block)
+        self.branches.offer(block, &self.metas)
     }
 }
 

@@ -225,3 +225,32 @@ pub(super) fn change_of(tx: &Tx) -> impl Iterator<Item = (OutPoint, Record)> {
     let change = tx.outputs.iter().filter(|output| output.owner == tx.sender);
     change.map(|output| (tx.outpoint(output.index), Record::from(output)))
 }
+
+#[cfg(all(test, feature = "planted"))]
+mod tests {
+    use super::*;
+    use crate::ledger::tx::Output;
+
+    #[test]
+    fn change_before_reservation_lets_another_address_in_between_its_halves() {
+        // U26: the planted bug's two halves, with the other address's check before, between and after them.
+        let key = OutPoint { tx: TxId([1; 32]), index: 0 };
+        let confirmed = [Status::Unspent(Record { owner: Address::numbered(1), amount: 5 })];
+        let spend = |sender| {
+            let output = Output { index: 0, owner: Address::numbered(sender), amount: 5 };
+            Arc::new(Tx::new(0, Address::numbered(sender), vec![key], vec![output]))
+        };
+        let (first, other) = (spend(1), spend(2));
+        let mut pool = TxCurrent::default();
+        assert_eq!(pool.check(&other, &confirmed, None), Ok(0));
+        pool.push_without_global_reservation(Arc::clone(&first), 0, 0);
+        assert_eq!(pool.any_change(&first.outpoint(0)).map(|change| change.amount), Some(5));
+        assert_eq!(pool.check(&other, &confirmed, None), Ok(0), "the hole");
+        pool.complete_global_reservation(&first);
+        let refused = TxError::ReservedElsewhere { input: 0, key, by: first.id };
+        assert_eq!(pool.check(&other, &confirmed, None), Err(refused));
+        let mut right = TxCurrent::default();
+        right.push(first, 0, 0);
+        assert_eq!(right.state(), pool.state());
+    }
+}

@@ -2,7 +2,9 @@
 //!
 //! * [`ledger`]: transactions, blocks, caches, pool, chain (specification items U…)
 //! * [`schedule`]: the schedulers that execute a block in parallel (items N…)
+//! * [`planted`]: bugs that can be switched on, for the tests of the tests
 #![forbid(unsafe_code)]
 
 pub mod ledger;
+pub mod planted;
 pub mod schedule;

@@ -1,0 +1,37 @@
+//! What can be set when a ledger is opened.
+
+use crate::planted::Planted;
+
+/// Options of one ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedgerConfig {
+    /// How many of the newest blocks can always be rolled back, once the chain is that long (item U29, decision O10).
+    pub window_blocks: usize,
+    /// How many blocks one batch write to the store holds (item U31). At least 1; 0 counts as 1.
+    pub commit_every_blocks: usize,
+    /// How many blocks a transaction may wait in the pool before step 3 of the clean-up removes it (item U28,
+    /// decision O16).
+    pub pool_age_max_blocks: u64,
+    /// A bug to switch on; without the feature `planted` it has no effect.
+    pub planted: Option<Planted>,
+}
+
+impl Default for LedgerConfig {
+    fn default() -> Self {
+        Self { window_blocks: 10, commit_every_blocks: 10, pool_age_max_blocks: 100, planted: None }
+    }
+}
+
+impl LedgerConfig {
+    /// The default with one bug switched on.
+    #[must_use]
+    pub fn with_planted(bug: Planted) -> Self {
+        Self { planted: Some(bug), ..Self::default() }
+    }
+
+    /// Whether `bug` is switched on.
+    #[inline]
+    pub(super) fn has(&self, bug: Planted) -> bool {
+        bug.is_active(self.planted)
+    }
+}

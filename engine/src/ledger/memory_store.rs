@@ -1,0 +1,113 @@
+//! A store in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use interleaf::sync::{Arc, Mutex, MutexGuard};
+
+use super::block::Block;
+use super::difference::BlockDiff;
+use super::lock_order::POISONED;
+use super::record::{Record, Spent, Status};
+use super::store::{Store, StoreDump, StoreError};
+use super::tx::{Address, OutPoint, TxId};
+
+/// A [`Store`] in memory behind one mutex that serialises every operation (item U9). It never fails.
+#[derive(Debug)]
+pub struct MemoryStore {
+    tables: Mutex<Tables>,
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    unspent: BTreeMap<OutPoint, Record>,
+    spent: BTreeMap<OutPoint, Spent>,
+    /// Owner index over `unspent`.
+    owners: BTreeSet<(Address, OutPoint)>,
+    transactions: BTreeMap<TxId, u64>,
+    blocks: Vec<Arc<Block>>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        let tables = Mutex::new(Tables::default());
+        interleaf::name(&tables, "Store");
+        Self { tables }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().expect(POISONED)
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tables {
+    fn status(&self, key: &OutPoint) -> Status {
+        match (self.unspent.get(key), self.spent.get(key)) {
+            (Some(record), _) => Status::Unspent(*record),
+            (None, Some(spent)) => Status::Spent(*spent),
+            (None, None) => Status::Unknown,
+        }
+    }
+
+    fn apply(&mut self, diff: &BlockDiff) {
+        for (key, record) in &diff.created {
+            self.unspent.insert(*key, *record);
+            self.owners.insert((record.owner, *key));
+        }
+        // After the creations: a record may be created and consumed inside one block.
+        for (key, consumed) in &diff.spent {
+            self.unspent.remove(key);
+            self.owners.remove(&(consumed.record.owner, *key));
+            self.spent.insert(*key, Spent { by: consumed.by, height: diff.meta.height });
+        }
+        for tx in &diff.block.txs {
+            self.transactions.insert(tx.id, diff.meta.height);
+        }
+        self.blocks.push(Arc::clone(&diff.block));
+    }
+}
+
+impl Store for MemoryStore {
+    fn statuses(&self, keys: &[OutPoint]) -> Result<Vec<Status>, StoreError> {
+        let tables = self.lock();
+        Ok(keys.iter().map(|key| tables.status(key)).collect())
+    }
+
+    fn owned_by(&self, owner: Address) -> Result<Vec<(OutPoint, Record)>, StoreError> {
+        let tables = self.lock();
+        let keys = tables.owners.range((owner, OutPoint::default())..).take_while(|(o, _)| *o == owner);
+        Ok(keys.filter_map(|(_, key)| tables.unspent.get(key).map(|record| (*key, *record))).collect())
+    }
+
+    fn transaction_height(&self, id: TxId) -> Result<Option<u64>, StoreError> {
+        Ok(self.lock().transactions.get(&id).copied())
+    }
+
+    fn recent_transactions(&self, limit: usize) -> Result<Vec<TxId>, StoreError> {
+        Ok(self.lock().transactions.keys().rev().take(limit).copied().collect())
+    }
+
+    fn commit(&self, batch: &[Arc<BlockDiff>]) -> Result<(), StoreError> {
+        let mut tables = self.lock();
+        for diff in batch {
+            tables.apply(diff);
+        }
+        Ok(())
+    }
+
+    fn dump(&self) -> Result<StoreDump, StoreError> {
+        let tables = self.lock();
+        Ok(StoreDump {
+            unspent: tables.unspent.iter().map(|(k, r)| (*k, *r)).collect(),
+            spent: tables.spent.iter().map(|(k, s)| (*k, *s)).collect(),
+            blocks: tables.blocks.clone(),
+        })
+    }
+}

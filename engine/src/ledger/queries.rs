@@ -1,0 +1,197 @@
+//! Atomic check functions, look-ups and lock-free reads (items U11, U16–U19, U33–U37).
+//!
+//! Every query over confirmed state and pool holds the cache manager's shared lock from its first look-up to its last,
+//! so all it reads belongs to one confirmed state. Inner locks are taken one after the other, never two at once.
+
+use interleaf::sync::Arc;
+
+use super::Ledger;
+use super::block::Block;
+use super::block_current::CurrentBlock;
+use super::block_meta::BlockMetas;
+use super::block_pool::Branches;
+use super::cache_manager::Shared;
+use super::confirmed_cache::Referral;
+use super::record::{Record, Status};
+use super::store::{Store, StoreError};
+use super::tx::{Address, Amount, OutPoint, Tx, TxId};
+use super::tx_current::TxCurrent;
+#[cfg(feature = "planted")]
+use crate::planted::Planted;
+
+/// Without a lock (item U11).
+impl<S: Store> Ledger<S> {
+    /// The newest block, with the metas of all blocks from the same moment (item U3).
+    #[must_use]
+    pub fn current_block(&self) -> Arc<CurrentBlock> {
+        self.current.load()
+    }
+
+    /// The metas of all blocks (item U4).
+    #[must_use]
+    pub fn block_metas(&self) -> Arc<BlockMetas> {
+        self.metas.load()
+    }
+
+    /// The unconfirmed branches (items U5, U39).
+    #[must_use]
+    pub fn block_pool(&self) -> Arc<Branches> {
+        self.branches.load()
+    }
+
+    /// Keeps a block that is not on the chain as a branch, unchecked; `false` if it is kept already or on the chain
+    /// after all. Takes the branches' own lock only.
+    pub fn offer_branch(&self, block: Block) -> bool {
+        self.branches.offer(block, &self.metas)
+    }
+}
+
+/// Over confirmed state and pool, at one moment.
+impl<S: Store> Ledger<S> {
+    /// Whether `key` is not consumed: unspent in the confirmed ledger, or change in the pool (item U16). Reservations
+    /// are not asked; [`check_double_spend_with_pool`](Self::check_double_spend_with_pool) does.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn is_not_spent_key_with_pool(&self, key: OutPoint) -> Result<bool, StoreError> {
+        let caches = self.caches.shared();
+        match caches.statuses(&[key])?.0[0] {
+            Status::Unspent(_) => Ok(true),
+            // A consumed record is not change in the pool: its transaction is confirmed.
+            Status::Spent(_) => Ok(false),
+            Status::Unknown => Ok(caches.tx_current().any_change(&key).is_some()),
+        }
+    }
+
+    /// The record `key` if it can be spent now: confirmed or change in the pool, and reserved by nobody (item U17).
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn get_utxo_with_pool(&self, key: OutPoint) -> Result<Option<Record>, StoreError> {
+        let caches = self.caches.shared();
+        let status = caches.statuses(&[key])?.0[0];
+        if matches!(status, Status::Spent(_)) {
+            return Ok(None);
+        }
+        let pool = caches.tx_current();
+        if pool.reserved_by(&key).is_some() {
+            return Ok(None);
+        }
+        match status {
+            Status::Unspent(record) => Ok(Some(record)),
+            _ => Ok(pool.any_change(&key)),
+        }
+    }
+
+    /// Records of `address` that it can spend now and that add up to at least `amount`, by ascending outpoint,
+    /// confirmed ones first (item U18); `None` if it has not that much.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn get_input_with_pool(
+        &self,
+        address: Address,
+        amount: Amount,
+    ) -> Result<Option<Vec<(OutPoint, Record)>>, StoreError> {
+        let mut inputs = self.available(address)?;
+        let mut sum: Amount = 0;
+        let needed = inputs.iter().take_while(|(_, record)| {
+            let needed = sum < amount;
+            sum = if needed { sum.saturating_add(record.amount) } else { sum };
+            needed
+        });
+        let count = needed.count();
+        inputs.truncate(count);
+        Ok((sum >= amount).then_some(inputs))
+    }
+
+    /// What `address` can spend now: its confirmed records and its change in the pool, without what is reserved (item
+    /// U19).
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn get_balance_available_with_pool(&self, address: Address) -> Result<Amount, StoreError> {
+        #[cfg(feature = "planted")]
+        if self.config.has(Planted::ReversedLockOrder) {
+            let pool = self.caches.tx_current_before_manager();
+            let mut records = owned(&self.caches.shared(), address)?;
+            keep_available(&mut records, &pool, address);
+            return Ok(sum(&records));
+        }
+        Ok(sum(&self.available(address)?))
+    }
+
+    fn available(&self, address: Address) -> Result<Vec<(OutPoint, Record)>, StoreError> {
+        let caches = self.caches.shared();
+        let mut records = owned(&caches, address)?;
+        keep_available(&mut records, &caches.tx_current(), address);
+        Ok(records)
+    }
+
+    /// At most `limit` waiting transactions in an order in which a block can hold them: parents before the
+    /// transactions that use their change (item N6).
+    #[must_use]
+    pub fn pool_batch(&self, limit: usize) -> Vec<Arc<Tx>> {
+        let caches = self.caches.shared();
+        let pool = caches.tx_current();
+        pool.in_order().take(limit).map(|entry| Arc::clone(&entry.tx)).collect()
+    }
+}
+
+/// Over confirmed state only.
+impl<S: Store> Ledger<S> {
+    /// What the confirmed ledger knows of `key` (item U35).
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn status(&self, key: OutPoint) -> Result<Status, StoreError> {
+        Ok(self.caches.shared().statuses(&[key])?.0[0])
+    }
+
+    /// The height of the block that holds the transaction `id` (item U34).
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn transaction_height(&self, id: TxId) -> Result<Option<u64>, StoreError> {
+        let caches = self.caches.shared();
+        let recent = caches.volatile().transaction_height(id);
+        if recent.is_some() { Ok(recent) } else { caches.store().transaction_height(id) }
+    }
+
+    /// At most `limit` confirmed transactions, newest timestamp first (item U36).
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn recent_transactions(&self, limit: usize) -> Result<Vec<TxId>, StoreError> {
+        let caches = self.caches.shared();
+        let mut ids: Vec<TxId> = caches.volatile().transactions_newest_first().collect();
+        ids.extend(caches.store().recent_transactions(limit)?);
+        ids.sort_unstable_by(|a, b| b.cmp(a));
+        ids.truncate(limit);
+        Ok(ids)
+    }
+
+    /// How `address` came into the ledger (item U37); `None` if no confirmed transaction has paid it.
+    #[must_use]
+    pub fn referral(&self, address: Address) -> Option<Referral> {
+        self.caches.shared().confirmed().referral(address)
+    }
+}
+
+/// The confirmed records of `owner`: the store's owner index, filtered by the blocks in memory (item U33).
+fn owned<S: Store>(caches: &Shared<'_, S>, owner: Address) -> Result<Vec<(OutPoint, Record)>, StoreError> {
+    let mut records = caches.store().owned_by(owner)?;
+    caches.volatile().filter_owned(owner, &mut records);
+    Ok(records)
+}
+
+fn keep_available(records: &mut Vec<(OutPoint, Record)>, pool: &TxCurrent, owner: Address) {
+    records.retain(|(key, _)| pool.reserved_by(key).is_none());
+    records.sort_unstable_by_key(|(key, _)| *key);
+    records.extend(pool.unreserved_change(owner));
+}
+
+fn sum(records: &[(OutPoint, Record)]) -> Amount {
+    // Cannot saturate: nobody owns more than was issued.
+    records.iter().fold(0, |sum, (_, record)| sum.saturating_add(record.amount))
+}

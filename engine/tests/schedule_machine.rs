@@ -37,7 +37,7 @@ fn sequential_hands_the_whole_block_to_one_worker_in_order() {
     let graph = diamond();
     let mut m = Machine::new(&graph, Policy::Sequential, 2);
     assert_eq!(start(&mut m, 1), [0, 1, 2, 3, 4]);
-    assert_eq!(start(&mut m, 0), [], "nothing beside it");
+    assert_eq!(start(&mut m, 0), Vec::<u32>::new(), "nothing beside it");
     m.complete(1, &[0, 1, 2, 3, 4]);
     assert!(m.is_done());
     assert_eq!(m.counters().hand_overs, 0);
@@ -50,7 +50,7 @@ fn a_wave_waits_for_its_last_transaction() {
     let mut m = Machine::new(&graph, WAVE, 2);
     assert_eq!((start(&mut m, 0), start(&mut m, 1)), (vec![0], vec![4]));
     m.complete(0, &[0]);
-    assert_eq!(start(&mut m, 0), [], "4 still runs, so the wave is not complete");
+    assert_eq!(start(&mut m, 0), Vec::<u32>::new(), "4 still runs, so the wave is not complete");
     m.complete(1, &[4]);
     assert_eq!((start(&mut m, 0), start(&mut m, 1)), (vec![1], vec![2]));
     m.complete(1, &[2]);

@@ -1,6 +1,10 @@
-//! Scenarios, campaign, command line.
+//! Stories that the ledger and its schedulers must survive, the campaign that runs them, and the command line.
 //!
-//! * [`blocks`]: blocks to execute, imported and generated
+//! * [`scenario`]: what a scenario is
+//! * [`registry`]: all of them, by name
+//! * [`blocks`]: real and generated blocks as input
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod registry;
+pub mod scenario;

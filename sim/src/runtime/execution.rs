@@ -29,7 +29,7 @@ pub(crate) enum Detail {
 
 /// How a run ended.
 pub(crate) struct Outcome {
-    pub(crate) failure: Option<FailureKind>,
+    pub(crate) failure: Option<Box<FailureKind>>,
     pub(crate) steps: u32,
     /// Hash of the happens-before order, if it was asked for.
     pub(crate) interleaving: u64,
@@ -130,6 +130,9 @@ impl Machine {
         r.weak_left = r.settings.weak_cas_failures;
         r.fired = [0; 2];
         r.threads.clear();
+        r.names.clear();
+        r.unobserved.clear();
+        r.taken.clear();
         r.recursive.clear();
         r.panics.clear();
         r.steps.store(0, Ordering::Relaxed);
@@ -148,14 +151,12 @@ impl Machine {
             && let Some(mut monitor) = r.monitor.take()
             && let Err(violation) = monitor.end()
         {
-            r.failure = Some(FailureKind::Violation(violation));
+            r.failure = Some(Box::new(FailureKind::Violation(violation)));
         }
         r.monitor = None;
-        if r.failure.is_none()
-            && let Some(number) = r.threads.iter().position(|t| t.panic.is_some())
-            && let Some(panic) = r.threads[number].panic.take()
-        {
-            r.failure = Some(FailureKind::Panic { thread: threads::label(r, number as u32), panic });
+        if r.failure.is_none() && !r.unobserved.is_empty() {
+            let (number, panic) = r.unobserved.remove(0);
+            r.failure = Some(Box::new(FailureKind::Panic { thread: threads::label(r, number), panic }));
         }
         Outcome {
             failure: r.failure.take(),
@@ -204,12 +205,9 @@ impl Rt {
         self.lowest = 0;
         self.change_index = 0;
         self.changes.clear();
-        let mut priorities: Vec<i32> = (1..depth as i32).collect();
-        for i in (1..priorities.len()).rev() {
-            let j = self.below(i as u32 + 1) as usize;
-            priorities.swap(i, j);
-        }
-        for priority in priorities {
+        for priority in 1..depth as i32 {
+            // Steps are uniform and independent, so the priorities stand in random order once sorted by step; for
+            // equal steps the order is the one of the priorities, and the last one stays.
             let step = 1 + self.below(length.max(2) - 1);
             self.changes.push((step, priority));
         }

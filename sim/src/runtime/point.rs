@@ -139,6 +139,7 @@ pub(crate) fn cancelled() -> ! {
 ///
 /// # Safety
 /// As [`point`].
+#[inline(always)]
 pub(crate) unsafe fn next_thread(r: *mut Rt) -> usize {
     // SAFETY: as the caller; short-lived accesses only.
     unsafe {
@@ -149,6 +150,15 @@ pub(crate) unsafe fn next_thread(r: *mut Rt) -> usize {
             (*r).above = u64::MAX;
             return t;
         }
+        chosen_thread(r)
+    }
+}
+
+/// The strategy's choice, or the runner if the run is over.
+#[inline(never)]
+unsafe fn chosen_thread(r: *mut Rt) -> usize {
+    // SAFETY: as `next_thread`.
+    unsafe {
         if (*r).enabled == 0 && !clock::advance_if_idle(r) {
             return over(r);
         }
@@ -205,7 +215,7 @@ unsafe fn over(r: *mut Rt) -> usize {
     unsafe {
         if (*r).alive != 0 && (*r).failure.is_none() {
             let kind = if (*r).enabled == 0 { deadlock::nobody_can_run(r) } else { deadlock::step_limit(r) };
-            (*r).failure = Some(kind);
+            (*r).failure = Some(Box::new(kind));
         }
         RUNNER
     }
@@ -220,8 +230,7 @@ unsafe fn change_point(r: *mut Rt) {
         let (_, priority) = (&(*r).changes)[(*r).change_index];
         let cur = (*r).cur;
         if cur < MAX_THREADS {
-            (*r).priority[cur] = priority;
-            (*r).above = above(r, cur);
+            set_priority(r, cur, priority);
         }
         (*r).change_index += 1;
         let changes = &(*r).changes;
@@ -229,11 +238,28 @@ unsafe fn change_point(r: *mut Rt) {
     }
 }
 
-unsafe fn above(r: *mut Rt, t: usize) -> u64 {
-    // SAFETY: as `next_thread`.
-    unsafe {
-        let priority = &(*r).priority;
-        bits((*r).alive).filter(|&u| priority[u] > priority[t]).fold(0, |mask, u| mask | 1 << u)
+/// PCT: gives the thread in `slot` another priority and keeps the table of who is above whom.
+///
+/// # Safety
+/// `r` is this OS thread's runtime.
+pub(crate) unsafe fn set_priority(r: *mut Rt, slot: usize, priority: i32) {
+    // SAFETY: as the caller; nothing switches here.
+    let r = unsafe { &mut *r };
+    r.priority[slot] = priority;
+    let bit = 1u64 << slot;
+    let mut above = 0;
+    for t in bits(r.alive & !bit) {
+        // Equal priorities (one in a billion) are told apart by slot.
+        if (r.priority[t], slot) > (priority, t) {
+            above |= 1 << t;
+            r.above_of[t] &= !bit;
+        } else {
+            r.above_of[t] |= bit;
+        }
+    }
+    r.above_of[slot] = above;
+    if r.cur < MAX_THREADS {
+        r.above = r.above_of[r.cur];
     }
 }
 
@@ -241,15 +267,16 @@ unsafe fn above(r: *mut Rt, t: usize) -> u64 {
 unsafe fn highest(r: *mut Rt, enabled: u64) -> usize {
     // SAFETY: as `next_thread`.
     unsafe {
-        let priority = &(*r).priority;
-        let mut best = enabled.trailing_zeros() as usize;
-        for t in bits(enabled) {
-            if priority[t] > priority[best] {
-                best = t;
+        let table = &(*r).above_of;
+        let mut rest = enabled;
+        loop {
+            let t = rest.trailing_zeros() as usize & (MAX_THREADS - 1);
+            rest &= rest.wrapping_sub(1);
+            if table[t] & enabled == 0 || rest == 0 {
+                (*r).above = table[t];
+                return t;
             }
         }
-        (*r).above = above(r, best);
-        best
     }
 }
 
@@ -261,8 +288,8 @@ pub(crate) unsafe fn give_way(r: *mut Rt) {
         if (*r).mode == Mode::Pct {
             let cur = (*r).cur;
             (*r).lowest -= 1;
-            (*r).priority[cur] = (*r).lowest;
-            (*r).above = above(r, cur);
+            let lowest = (*r).lowest;
+            set_priority(r, cur, lowest);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 use std::panic::Location;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use crate::strategy::Active;
 
 use super::context::Contexts;
 use super::objects::header::Header;
+use super::panic_hook::Caught;
 use super::record::Tracks;
 use super::threads::ThreadRecord;
 
@@ -106,6 +108,12 @@ pub(crate) struct Rt {
     /// Slots whose thread was suspended while it unwinds.
     pub(crate) unwinding: u64,
     pub(crate) threads: Vec<ThreadRecord>,
+    /// Names given to threads, by number.
+    pub(crate) names: Vec<(u32, Arc<str>)>,
+    /// Panics by which threads ended and that nobody has taken yet, by number, in the order in which they happened.
+    pub(crate) unobserved: Vec<(u32, Caught)>,
+    /// Panics that were taken by a join.
+    pub(crate) taken: Vec<(u32, Caught)>,
 
     // Time.
     pub(crate) now: Duration,
@@ -115,6 +123,8 @@ pub(crate) struct Rt {
 
     // PCT.
     pub(crate) priority: [i32; MAX_THREADS],
+    /// The threads with a higher priority than the slot's, as bits.
+    pub(crate) above_of: [u64; MAX_THREADS],
     pub(crate) changes: Vec<(u32, i32)>,
     pub(crate) change_index: usize,
     pub(crate) lowest: i32,
@@ -122,7 +132,7 @@ pub(crate) struct Rt {
     pub(crate) active: Active,
     pub(crate) tracks: Tracks,
     pub(crate) monitor: Option<Box<dyn Monitor>>,
-    pub(crate) failure: Option<FailureKind>,
+    pub(crate) failure: Option<Box<FailureKind>>,
     pub(crate) seed: u64,
     pub(crate) settings: Settings,
     pub(crate) spurious_left: u32,
@@ -137,7 +147,7 @@ pub(crate) struct Rt {
     /// Read locks that one thread holds more than once: (lock, slot, further holds).
     pub(crate) recursive: Vec<(usize, usize, u32)>,
     /// The latest panic of each slot, kept by the hook until the thread's base frame picks it up.
-    pub(crate) panics: Vec<(usize, super::panic_hook::Caught)>,
+    pub(crate) panics: Vec<(usize, Caught)>,
     pub(crate) capture_backtraces: bool,
     pub(crate) log_buffer: Vec<u8>,
     /// Threads that could not be unwound, over all executions.
@@ -194,11 +204,15 @@ impl Rt {
             parked: 0,
             unwinding: 0,
             threads: Vec::new(),
+            names: Vec::new(),
+            unobserved: Vec::new(),
+            taken: Vec::new(),
             now: Duration::ZERO,
             sleepers: 0,
             time_when_idle: settings.time_when_idle,
             wake_at: [Duration::ZERO; MAX_THREADS],
             priority: [0; MAX_THREADS],
+            above_of: [0; MAX_THREADS],
             changes: Vec::new(),
             change_index: 0,
             lowest: 0,

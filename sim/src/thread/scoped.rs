@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Result;
 
 use crate::runtime::entry::{self, Joinable, RealThread};
+use crate::runtime::threads::SCOPED_PANIC;
 
 use super::handle::{Builder, Thread};
 
@@ -82,7 +83,7 @@ where
     };
     match result {
         Err(payload) => resume_unwind(payload),
-        Ok(_) if panicked => panic!("a scoped thread panicked"),
+        Ok(_) if panicked => panic!("{SCOPED_PANIC}"),
         Ok(value) => value,
     }
 }

@@ -66,7 +66,7 @@ pub(crate) unsafe fn check(r: *mut Rt) {
         (*r).failure = Some(Box::new(FailureKind::Deadlock { threads: table(&mut *r, stuck), all: false }));
         (*r).cancel = true;
         context::switch(r, RUNNER);
-        if !std::thread::panicking() {
+        if !threads::is_unwinding(r) {
             cancelled();
         }
     }

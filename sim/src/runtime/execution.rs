@@ -121,6 +121,7 @@ impl Machine {
         r.tokens = 0;
         r.parked = 0;
         r.unwinding = 0;
+        r.cancelled = 0;
         r.cancel = false;
         r.objects = 0;
         r.now = Duration::ZERO;

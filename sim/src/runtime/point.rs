@@ -9,7 +9,7 @@ use std::panic::{Location, resume_unwind};
 use crate::monitor::OpKind;
 
 use super::context;
-use super::rt::{MAX_THREADS, Mode, Pending, RUNNER, Rt, bits, scale};
+use super::rt::{MAX_THREADS, Mode, Pending, RUNNER, Rt, bits, current, scale};
 use super::{ask, clock, deadlock, record};
 
 /// Payload that unwinds a thread of a run that is being torn down. Never shown to anybody.
@@ -132,6 +132,11 @@ pub(crate) unsafe fn switch_to(r: *mut Rt, next: usize) {
 #[cold]
 #[inline(never)]
 pub(crate) fn cancelled() -> ! {
+    let r = current();
+    if !r.is_null() {
+        // SAFETY: non-null means this OS thread's runtime; nothing switches here.
+        unsafe { (*r).cancelled |= 1 << ((*r).cur & (MAX_THREADS - 1)) }
+    }
     resume_unwind(Box::new(Cancelled))
 }
 

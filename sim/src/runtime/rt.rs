@@ -107,6 +107,10 @@ pub(crate) struct Rt {
     pub(crate) parked: u64,
     /// Slots whose thread was suspended while it unwinds.
     pub(crate) unwinding: u64,
+    /// Slots whose thread was made to unwind because the run is over.
+    pub(crate) cancelled: u64,
+    /// A thread was abandoned in the middle of an unwind on this OS thread: std counts that panic for ever.
+    pub(crate) panic_count_leaked: bool,
     pub(crate) threads: Vec<ThreadRecord>,
     /// Names given to threads, by number.
     pub(crate) names: Vec<(u32, Arc<str>)>,
@@ -203,6 +207,8 @@ impl Rt {
             tokens: 0,
             parked: 0,
             unwinding: 0,
+            cancelled: 0,
+            panic_count_leaked: std::thread::panicking(),
             threads: Vec::new(),
             names: Vec::new(),
             unobserved: Vec::new(),

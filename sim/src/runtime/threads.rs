@@ -48,7 +48,7 @@ pub(crate) struct Handle<T> {
 pub(crate) unsafe fn quiet(r: *mut Rt) -> bool {
     // SAFETY: as the caller.
     unsafe {
-        if (*r).cancel && !std::thread::panicking() {
+        if (*r).cancel && !is_unwinding(r) {
             cancelled();
         }
         quiet_in_drop(r)
@@ -62,7 +62,17 @@ pub(crate) unsafe fn quiet(r: *mut Rt) -> bool {
 #[inline(always)]
 pub(crate) unsafe fn quiet_in_drop(r: *mut Rt) -> bool {
     // SAFETY: as the caller.
-    unsafe { (*r).cancel || (std::thread::panicking() && unwinding(r)) }
+    unsafe { (*r).cancel || is_unwinding(r) }
+}
+
+/// Whether the running thread unwinds.
+///
+/// # Safety
+/// As [`quiet`].
+#[inline(always)]
+pub(crate) unsafe fn is_unwinding(r: *mut Rt) -> bool {
+    // SAFETY: as the caller.
+    unsafe { std::thread::panicking() && unwinding(r) }
 }
 
 /// std counts panics per OS thread, on which other controlled threads may be suspended in the middle of theirs.
@@ -71,7 +81,12 @@ unsafe fn unwinding(r: *mut Rt) -> bool {
     // SAFETY: as `quiet`.
     unsafe {
         let me = (*r).cur;
-        (*r).unwinding == 0 || (*r).unwinding >> (me & 63) & 1 == 1 || (*r).panics.iter().any(|(slot, _)| *slot == me)
+        let known = (*r).unwinding | (*r).cancelled;
+        if known == 0 && !(*r).panic_count_leaked {
+            return true;
+        }
+        let panics = &(*r).panics;
+        known >> (me & 63) & 1 == 1 || panics.iter().any(|(slot, _)| *slot == me)
     }
 }
 
@@ -203,6 +218,7 @@ unsafe fn note_panic(r: *mut Rt, payload: Box<dyn Any + Send>) -> Box<dyn Any + 
     let r = unsafe { &mut *r };
     let slot = r.cur;
     r.unwinding &= !(1 << slot);
+    r.cancelled &= !(1 << slot);
     let caught = r.panics.iter().rposition(|(s, _)| *s == slot).map(|i| r.panics.remove(i).1);
     r.panics.retain(|(s, _)| *s != slot);
     if payload.is::<Cancelled>() {
@@ -296,7 +312,7 @@ pub(crate) unsafe fn wait_for_end(r: *mut Rt, slot: usize, number: u32, location
         while is_alive(r, slot, number) {
             let me = (*r).cur;
             if (*r).cancel {
-                if !std::thread::panicking() {
+                if !is_unwinding(r) {
                     cancelled();
                 }
                 teardown::wait_for_progress(r);
@@ -309,7 +325,7 @@ pub(crate) unsafe fn wait_for_end(r: *mut Rt, slot: usize, number: u32, location
             if (*r).enabled >> slot & 1 == 0 {
                 deadlock::check(r);
             }
-            if std::thread::panicking() {
+            if is_unwinding(r) {
                 block_while_unwinding(r, slot, OpKind::Join, location);
                 continue;
             }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, panic_any, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Result;
 
@@ -83,7 +83,7 @@ where
     };
     match result {
         Err(payload) => resume_unwind(payload),
-        Ok(_) if panicked => panic!("{SCOPED_PANIC}"),
+        Ok(_) if panicked => panic_any(SCOPED_PANIC),
         Ok(value) => value,
     }
 }

@@ -6,16 +6,15 @@ use crate::strategy::{Active, Pending as Announced, Point, Scheduler};
 use super::rt::{MAX_THREADS, Rt, bits};
 use super::threads;
 
-/// The slot that goes on; `None` if the strategy named one that cannot.
+/// The slot that goes on, where `last` is the one that ran last; `None` if the strategy named one that cannot.
 ///
 /// # Safety
 /// `r` is this OS thread's runtime; at least one thread is enabled.
-pub(crate) unsafe fn next_thread(r: *mut Rt) -> Option<usize> {
+pub(crate) unsafe fn next_thread(r: *mut Rt, last: usize) -> Option<usize> {
     // SAFETY: as the caller; the strategy is taken out of the runtime while it runs, and nothing switches.
     unsafe {
         let enabled = (*r).enabled;
-        let cur = (*r).cur;
-        let running = (cur < MAX_THREADS && enabled >> cur & 1 == 1).then_some(cur);
+        let running = (last < MAX_THREADS && enabled >> last & 1 == 1).then_some(last);
         let single = enabled & (enabled - 1) == 0;
         let mut active = std::mem::replace(&mut (*r).active, Active::None);
         let answer = match &mut active {

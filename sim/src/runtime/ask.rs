@@ -38,18 +38,18 @@ pub(crate) unsafe fn next_thread(r: *mut Rt) -> Option<usize> {
     }
 }
 
-/// The enabled threads without the running one, if that yields and there are others.
+/// The enabled threads without the one that ran last, if that yields and there are others.
 fn others(r: &Rt) -> Option<u64> {
-    let cur = r.cur;
+    let cur = r.last;
     let yields = cur < MAX_THREADS && r.enabled >> cur & 1 == 1 && r.pending[cur].kind.gives_way();
     let others = r.enabled & !(1u64.checked_shl(cur as u32).unwrap_or(0));
     (yields && others != 0).then_some(others)
 }
 
-/// The running thread, if it can go on and does not yield; and whom a run without preemptions takes: the running
+/// The thread that ran last, if it can go on and does not yield; and whom a run without preemptions takes: the running
 /// thread, else the lowest that can run, a yielding one last.
 pub(crate) fn course(r: &Rt) -> (Option<usize>, usize) {
-    let cur = r.cur;
+    let cur = r.last;
     let can = cur < MAX_THREADS && r.enabled >> cur & 1 == 1;
     let running = (can && !r.pending[cur].kind.gives_way()).then_some(cur);
     let default = running.unwrap_or_else(|| others(r).unwrap_or(r.enabled).trailing_zeros() as usize);

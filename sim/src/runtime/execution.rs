@@ -13,7 +13,7 @@ use crate::strategy::{Active, Plan};
 use crate::trace::{Trace, TraceObject};
 
 use super::claim::Seat;
-use super::rt::{Mode, RUNNER, Rt, SLOW_ASKED, Settings, current, install};
+use super::rt::{Mode, NOBODY, RUNNER, Rt, SLOW_ASKED, Settings, current, install};
 use super::{context, overflow, panic_hook, point, record, teardown, threads, watchdog};
 
 /// What is to be noted of a run.
@@ -116,6 +116,7 @@ impl Machine {
         r.cur = RUNNER;
         r.enabled = 0;
         r.eager = 0;
+        r.before_eager = NOBODY;
         r.slow = 0;
         r.alive = 0;
         r.tokens = 0;

@@ -9,7 +9,7 @@ use std::panic::{Location, resume_unwind};
 use crate::monitor::OpKind;
 
 use super::context;
-use super::rt::{MAX_THREADS, Mode, Pending, RUNNER, Rt, bits, current, scale};
+use super::rt::{MAX_THREADS, Mode, NOBODY, Pending, RUNNER, Rt, bits, current, scale};
 use super::{ask, clock, deadlock, record};
 
 /// Payload that unwinds a thread of a run that is being torn down. Never shown to anybody.
@@ -151,6 +151,9 @@ pub(crate) unsafe fn next_thread(r: *mut Rt) -> usize {
         if (*r).eager != 0 {
             let t = (*r).eager.trailing_zeros() as usize;
             (*r).eager &= !(1 << t);
+            if (*r).before_eager == NOBODY {
+                (*r).before_eager = (*r).cur;
+            }
             // PCT's mask belongs to the thread that ran last; make the next point look again.
             (*r).above = u64::MAX;
             return t;
@@ -183,6 +186,12 @@ unsafe fn choose_thread(r: *mut Rt) -> usize {
     // SAFETY: as `next_thread`.
     unsafe {
         let enabled = (*r).enabled;
+        let cur = (*r).cur;
+        let last = match std::mem::replace(&mut (*r).before_eager, NOBODY) {
+            NOBODY => cur,
+            interrupted => interrupted,
+        };
+        (*r).last = last;
         let t = match (*r).mode {
             Mode::Random => {
                 let word = (*r).random();
@@ -190,10 +199,9 @@ unsafe fn choose_thread(r: *mut Rt) -> usize {
             }
             Mode::Pct => {
                 while (*r).step() >= (*r).next_change {
-                    change_point(r);
+                    change_point(r, last);
                 }
-                let cur = (*r).cur;
-                if cur < MAX_THREADS && enabled & (*r).above == 0 && enabled >> cur & 1 == 1 {
+                if last == cur && cur < MAX_THREADS && enabled & (*r).above == 0 && enabled >> cur & 1 == 1 {
                     cur
                 } else {
                     highest(r, enabled)
@@ -226,16 +234,15 @@ unsafe fn over(r: *mut Rt) -> usize {
     }
 }
 
-/// PCT: the thread that has just run falls to the priority that this change point was given beforehand.
+/// PCT: the thread that ran `last` falls to the priority that this change point was given beforehand.
 #[cold]
 #[inline(never)]
-unsafe fn change_point(r: *mut Rt) {
+unsafe fn change_point(r: *mut Rt, last: usize) {
     // SAFETY: as `next_thread`.
     unsafe {
         let (_, priority) = (&(*r).changes)[(*r).change_index];
-        let cur = (*r).cur;
-        if cur < MAX_THREADS {
-            set_priority(r, cur, priority);
+        if last < MAX_THREADS {
+            set_priority(r, last, priority);
         }
         (*r).change_index += 1;
         let changes = &(*r).changes;

@@ -27,6 +27,8 @@ use super::threads::ThreadRecord;
 pub(crate) const MAX_THREADS: usize = 64;
 /// The pseudo slot of the exploration loop.
 pub(crate) const RUNNER: usize = MAX_THREADS;
+/// No thread and not the exploration loop either.
+pub(crate) const NOBODY: usize = MAX_THREADS + 1;
 
 /// An announced operation. `at` is the address of the object's [`Header`] or a thread slot (below
 /// [`MAX_THREADS`]); it is resolved to a name only when somebody looks.
@@ -74,6 +76,11 @@ pub(crate) struct Rt {
     pub(crate) enabled: u64,
     /// Threads that must run to their next announcement before the next choice: started, or joined with success.
     pub(crate) eager: u64,
+    /// Who ran before the eager threads did, or [`NOBODY`] if none has run since the last choice. They only come to
+    /// their announcement, so for strategies that know whom they interrupt it is as if they had not run.
+    pub(crate) before_eager: usize,
+    /// Who ran before the present decision.
+    pub(crate) last: usize,
     /// Why the inlined fast path must not be used; zero if it may.
     pub(crate) slow: u64,
     pub(crate) log: *mut u8,
@@ -186,6 +193,8 @@ impl Rt {
             cur: RUNNER,
             enabled: 0,
             eager: 0,
+            before_eager: NOBODY,
+            last: RUNNER,
             slow: 0,
             log: std::ptr::null_mut(),
             steps: AtomicU32::new(0),

@@ -169,7 +169,8 @@ fn depth_first_search() {
     // More schedules than are run, so that the search is dropped in the middle.
     stays_flat(MANY, |n| {
         let report = explorer("dfs").seeds(0..n).count_distinct(true).run(passes);
-        assert!(report.failures.is_empty() && report.executions == n);
+        assert!(report.failures.is_empty(), "{}", report.failures[0]);
+        assert_eq!((report.executions, report.complete), (n, false));
     });
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::choice::stream_seed;
+use crate::choice::{name_hash, seed_of, stream_seed};
 use crate::runtime::execution::{Detail, Machine, Outcome};
 use crate::strategy::bytes::Bytes;
 use crate::strategy::dfs::Dfs;
@@ -14,6 +14,8 @@ use crate::trace::Trace;
 use super::explorer::{Explorer, Report};
 use super::failure::{Failure, FailureKind};
 use super::token::Token;
+
+const STRATEGY: u64 = name_hash("strategy");
 
 /// Seeds that a worker takes at a time.
 const BLOCK: u64 = 64;
@@ -134,7 +136,7 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         match &self.explorer.strategy {
             Strategy::Random => Plan::Random,
             Strategy::Pct { depth } => pct(*depth),
-            Strategy::Portfolio => match stream_seed(seed, "strategy") % 3 {
+            Strategy::Portfolio => match seed_of(seed, STRATEGY) % 3 {
                 0 => Plan::Random,
                 depth => pct(depth as u32 + 1),
             },

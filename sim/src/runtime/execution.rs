@@ -16,6 +16,8 @@ use super::claim::Seat;
 use super::rt::{Mode, NOBODY, RUNNER, Rt, SLOW_ASKED, Settings, current, install};
 use super::{context, overflow, panic_hook, point, record, teardown, threads, watchdog};
 
+const SCHEDULE: u64 = choice::name_hash("schedule");
+
 /// What is to be noted of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Detail {
@@ -132,17 +134,24 @@ impl Machine {
         r.weak_left = r.settings.weak_cas_failures;
         r.fired = [0; 2];
         r.threads.clear();
-        r.names.clear();
-        r.unobserved.clear();
-        r.taken.clear();
+        if !(r.names.is_empty() && r.unobserved.is_empty() && r.taken.is_empty() && r.panics.is_empty()) {
+            r.names.clear();
+            r.unobserved.clear();
+            r.taken.clear();
+            r.panics.clear();
+        }
         r.recursive.clear();
-        r.panics.clear();
         r.steps.store(0, Ordering::Relaxed);
-        r.rng = Xoshiro256PlusPlus::seed_from_u64(choice::stream_seed(seed, "schedule"));
+        r.rng = Xoshiro256PlusPlus::seed_from_u64(choice::seed_of(seed, SCHEDULE));
         let named = detail == Detail::Full || monitor.is_some();
-        record::set_tracking(r, detail != Detail::Choices || named);
-        r.tracks.reset(detail == Detail::Full, named);
-        r.monitor = monitor;
+        let track = detail != Detail::Choices || named;
+        if track || r.track {
+            r.tracks.reset(detail == Detail::Full, named);
+        }
+        record::set_tracking(r, track);
+        if monitor.is_some() || r.monitor.is_some() {
+            r.monitor = monitor;
+        }
         r.capture_backtraces = detail == Detail::Full;
         r.adopt(plan);
     }
@@ -155,7 +164,9 @@ impl Machine {
         {
             r.failure = Some(Box::new(FailureKind::Violation(violation)));
         }
-        r.monitor = None;
+        if r.monitor.is_some() {
+            r.monitor = None;
+        }
         if r.failure.is_none() && !r.unobserved.is_empty() {
             let (number, panic) = r.unobserved.remove(0);
             r.failure = Some(Box::new(FailureKind::Panic { thread: threads::label(r, number), panic }));

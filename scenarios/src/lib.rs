@@ -2,9 +2,13 @@
 //!
 //! * [`scenario`]: what a scenario is
 //! * [`registry`]: all of them, by name
+//! * [`ledger`]: stories of the ledger
+//! * [`checkers`]: the engine as the invariants see it
 //! * [`blocks`]: real and generated blocks as input
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod checkers;
+pub mod ledger;
 pub mod registry;
 pub mod scenario;

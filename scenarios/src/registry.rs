@@ -1,7 +1,7 @@
 //! All scenarios, by name.
 
-use crate::ledger;
 use crate::scenario::Scenario;
+use crate::{ledger, negative, scheduler};
 
 /// All scenarios in the order in which they are listed and run.
 #[must_use]
@@ -19,6 +19,16 @@ const ALL: &[Scenario] = &[
     ledger::readers_during_a_fork_switch::STORY,
     ledger::duplicate_inputs_are_rejected::STORY,
     ledger::queries_respect_the_lock_order::STORY,
+    scheduler::every_policy_equals_sequential_on_small_blocks::STORY,
+    scheduler::wave_waits_for_its_dependencies::STORY,
+    scheduler::successors_see_their_parents_outputs::STORY,
+    scheduler::real_block_under_every_policy::STORY,
+    negative::the_vulnerable_design_spends_twice::STORY,
+    negative::check_then_act_in_user_code::STORY,
+    negative::reversed_lock_order_deadlocks::STORY,
+    negative::locks_in_two_orders::STORY,
+    negative::a_fork_switch_in_three_steps::STORY,
+    negative::a_wave_that_forgets_a_dependency::STORY,
 ];
 
 /// The scenario called `name`.

@@ -69,7 +69,7 @@ impl Opening {
 /// The block with `txs` above `parent`.
 #[must_use]
 pub fn block_on(parent: BlockId, height: u64, txs: &[&Tx]) -> Block {
-    Block::new(parent, height, txs.iter().map(|tx| Tx::clone(tx)).collect())
+    Block::new(parent, height, txs.iter().copied().cloned().collect())
 }
 
 /// A transaction of `sender`.

@@ -24,8 +24,8 @@ pub const STORY: Scenario = Scenario {
     name: "ledger.add_tx_against_add_block",
     claim: "a block and a transaction that spend one output never both stand",
     invariants: &["ledger.no_double_spend", "ledger.conservation", "ledger.pool_consistency", BLOCK_WINS],
-    finds: &[(Planted::CheckThenAct, 1_000)],
-    weight: 4,
+    finds: &[(Planted::CheckThenAct, 150)],
+    weight: 40,
     world,
     ..LEDGER_STORY
 };

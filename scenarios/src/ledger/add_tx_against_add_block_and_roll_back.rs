@@ -29,8 +29,8 @@ pub const STORY: Scenario = Scenario {
         "ledger.undo_is_inverse",
         "ledger.valid_block_is_added",
     ],
-    finds: &[(Planted::CheckThenAct, 1_000), (Planted::RollbackForgetsPool, 1_000)],
-    weight: 4,
+    finds: &[(Planted::CheckThenAct, 200), (Planted::RollbackForgetsPool, 50)],
+    weight: 60,
     world,
     ..LEDGER_STORY
 };

@@ -28,8 +28,8 @@ pub const STORY: Scenario = Scenario {
         "ledger.accepted_is_kept",
         "ledger.change_is_usable",
     ],
-    finds: &[(Planted::ChangeBeforeReservation, 1_000), (Planted::CheckThenAct, 1_000)],
-    weight: 4,
+    finds: &[(Planted::ChangeBeforeReservation, 1_500), (Planted::CheckThenAct, 200)],
+    weight: 40,
     world,
     ..LEDGER_STORY
 };

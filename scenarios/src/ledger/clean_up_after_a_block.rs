@@ -29,8 +29,8 @@ pub const STORY: Scenario = Scenario {
         "ledger.accepted_is_kept",
         EXACT,
     ],
-    finds: &[(Planted::CleanupOrder, 100), (Planted::CheckThenAct, 1_000)],
-    weight: 3,
+    finds: &[(Planted::CleanupOrder, 10), (Planted::CheckThenAct, 150)],
+    weight: 30,
     world,
     ..LEDGER_STORY
 };

@@ -23,8 +23,8 @@ pub const STORY: Scenario = Scenario {
     name: "ledger.duplicate_inputs_are_rejected",
     claim: "a transaction that names one output twice enters neither pool nor chain",
     invariants: &["ledger.no_double_spend", "ledger.conservation", "ledger.pool_consistency", REFUSED],
-    finds: &[(Planted::DuplicateInput, 100)],
-    weight: 1,
+    finds: &[(Planted::DuplicateInput, 10)],
+    weight: 10,
     world,
     ..LEDGER_STORY
 };

@@ -28,8 +28,8 @@ pub const STORY: Scenario = Scenario {
         "ledger.pool_consistency",
         ONE_MOMENT,
     ],
-    finds: &[(Planted::ReversedLockOrder, 100)],
-    weight: 3,
+    finds: &[(Planted::ReversedLockOrder, 10)],
+    weight: 30,
     world,
     ..LEDGER_STORY
 };

@@ -24,7 +24,7 @@ pub const STORY: Scenario = Scenario {
     claim: "readers without a lock see a fork switch as one step",
     invariants: &["ledger.no_double_spend", "ledger.conservation", "ledger.pool_consistency", WHOLE_STEPS],
     finds: &[],
-    weight: 3,
+    weight: 20,
     world,
     ..LEDGER_STORY
 };

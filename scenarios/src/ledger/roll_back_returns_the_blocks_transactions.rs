@@ -30,8 +30,8 @@ pub const STORY: Scenario = Scenario {
         "ledger.undo_is_inverse",
         RETURNS,
     ],
-    finds: &[(Planted::RollbackForgetsPool, 100)],
-    weight: 3,
+    finds: &[(Planted::RollbackForgetsPool, 10)],
+    weight: 30,
     world,
     ..LEDGER_STORY
 };

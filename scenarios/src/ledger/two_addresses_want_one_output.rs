@@ -21,12 +21,8 @@ pub const STORY: Scenario = Scenario {
     name: "ledger.two_addresses_want_one_output",
     claim: "of several spenders of one output, whoever they are, exactly one is accepted",
     invariants: &["ledger.no_double_spend", "ledger.conservation", "ledger.pool_consistency", ONE_SPENDER],
-    finds: &[
-        (Planted::NoCrossAddressCheck, 1_000),
-        (Planted::CheckThenAct, 1_000),
-        (Planted::ChangeBeforeReservation, 1_000),
-    ],
-    weight: 4,
+    finds: &[(Planted::NoCrossAddressCheck, 10), (Planted::CheckThenAct, 100), (Planted::ChangeBeforeReservation, 150)],
+    weight: 40,
     world,
     ..LEDGER_STORY
 };

@@ -18,8 +18,8 @@ use interleaf_engine::planted::Planted;
 pub const STORY: Scenario = Scenario {
     name: "scheduler.every_policy_equals_sequential_on_small_blocks",
     claim: "every policy gives what sequential execution gives, errors included",
-    finds: &[(Planted::WaveIgnoresDependency, 5_000), (Planted::ReadyBeforePublish, 5_000)],
-    weight: 4,
+    finds: &[(Planted::WaveIgnoresDependency, 2_000), (Planted::ReadyBeforePublish, 400)],
+    weight: 60,
     world,
     ..SCHEDULER_STORY
 };

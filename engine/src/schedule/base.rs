@@ -1,6 +1,5 @@
 //! The records that exist before a block is executed.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::ledger::tx::{Address, Amount, OutPoint};
@@ -67,7 +66,8 @@ impl Hasher for DigestHasher {
 }
 
 /// A hash map with a fixed hash: no ambient randomness, same order in every run.
-pub type DigestMap<K, V> = HashMap<K, V, BuildHasherDefault<DigestHasher>>;
+#[allow(clippy::disallowed_types, reason = "the hasher is fixed")]
+pub type DigestMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<DigestHasher>>;
 
 /// A base held in memory.
 pub type RecordMap = DigestMap<OutPoint, Record>;

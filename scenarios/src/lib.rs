@@ -3,8 +3,14 @@
 //! * [`scenario`]: what a scenario is
 //! * [`registry`]: all of them, by name
 //! * [`blocks`]: real and generated blocks as input
+//! * [`campaign`]: many runs of many scenarios: seeds, gates, verdicts, equivalence, the self-test
+//! * [`report`]: how results are shown and stored
+//! * [`cli`]: the command line
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod campaign;
+pub mod cli;
 pub mod registry;
+pub mod report;
 pub mod scenario;

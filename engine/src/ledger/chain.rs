@@ -77,8 +77,8 @@ impl<S: Store> Ledger<S> {
     }
 
     /// The one path of all changes of the chain: confirmed state, referrals, pool, then publication. Everything happens
-    /// under the exclusive lock, so that whoever has seen a published tip and then asks the caches finds a state that
-    /// is at least as new.
+    /// under the exclusive lock: whoever has seen a published tip and then asks the caches finds a state that is at
+    /// least as new, and whoever has asked the caches and then loads the tip finds one that is at least as new.
     fn switch(&self, depth: usize, blocks: Vec<Block>) -> Result<Switched, BlockError> {
         let _chain = self.chain.lock();
         let caches = self.caches.exclusive();

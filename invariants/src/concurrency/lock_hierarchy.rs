@@ -15,17 +15,10 @@ pub const NAME: &str = "locks.hierarchy";
 /// A lock that a thread holds.
 #[derive(Clone, Copy)]
 struct Held {
+    thread: u32,
     object: u32,
     level: usize,
     location: &'static Location<'static>,
-}
-
-/// What is known of one thread.
-#[derive(Default)]
-struct Thread {
-    held: Vec<Held>,
-    /// It waits on a condition variable: its next `lock` takes back the mutex it gave up.
-    waits: bool,
 }
 
 /// The place of an object in the hierarchy, found by its name once: comparing names at every operation would be slow.
@@ -40,14 +33,17 @@ enum Place {
 pub struct LockHierarchy {
     levels: &'static [&'static [&'static str]],
     objects: Vec<Place>,
-    threads: Vec<Thread>,
+    /// Of all threads, oldest first: a run holds a handful of locks at a time.
+    held: Vec<Held>,
+    /// Threads that wait on a condition variable: their next `lock` takes back the mutex they gave up.
+    waiting: Vec<u32>,
 }
 
 impl LockHierarchy {
     /// Watches the hierarchy `levels`: names of locks, outermost level first.
     #[must_use]
     pub fn new(levels: &'static [&'static [&'static str]]) -> Self {
-        Self { levels, objects: Vec::new(), threads: Vec::new() }
+        Self { levels, objects: Vec::with_capacity(32), held: Vec::with_capacity(16), waiting: Vec::new() }
     }
 
     fn level(&mut self, event: &Event<'_>) -> Option<usize> {
@@ -77,32 +73,25 @@ impl LockHierarchy {
         }
     }
 
-    fn thread(&mut self, thread: u32) -> &mut Thread {
-        let thread = thread as usize;
-        if self.threads.len() <= thread {
-            self.threads.resize_with(thread + 1, Thread::default);
-        }
-        &mut self.threads[thread]
-    }
-
     fn attempt(&mut self, event: &Event<'_>, level: usize) -> Result<(), Violation> {
-        let thread = self.thread(event.thread);
-        if thread.waits && event.kind == OpKind::Lock {
-            thread.held.retain(|held| held.object != event.object);
+        let thread = event.thread;
+        if event.kind == OpKind::Lock && self.waiting.contains(&thread) {
+            self.held.retain(|held| (held.thread, held.object) != (thread, event.object));
         }
-        let conflicting = thread.held.iter().find(|held| held.level >= level).copied();
-        conflicting.map_or(Ok(()), |held| Err(violation(event, level, held, self.name(held.object))))
+        match self.held.iter().find(|held| held.thread == thread && held.level >= level) {
+            Some(held) => Err(violation(event, level, *held, self.name(held.object))),
+            None => Ok(()),
+        }
     }
 
     fn take(&mut self, event: &Event<'_>, level: usize) {
-        let held = Held { object: event.object, level, location: event.location };
-        self.thread(event.thread).held.push(held);
+        self.held.push(Held { thread: event.thread, object: event.object, level, location: event.location });
     }
 
     fn release(&mut self, event: &Event<'_>) {
-        let held = &mut self.thread(event.thread).held;
-        if let Some(place) = held.iter().rposition(|held| held.object == event.object) {
-            held.remove(place);
+        let released = |held: &Held| (held.thread, held.object) == (event.thread, event.object);
+        if let Some(place) = self.held.iter().rposition(released) {
+            self.held.remove(place);
         }
     }
 }
@@ -134,7 +123,7 @@ impl Monitor for LockHierarchy {
                     self.attempt(event, level)?;
                     self.take(event, level);
                 }
-                self.thread(event.thread).waits = false;
+                self.waiting.retain(|thread| *thread != event.thread);
                 Ok(())
             }
             // An attempt that does not wait cannot close a cycle of waits; what it takes counts as held.
@@ -149,7 +138,7 @@ impl Monitor for LockHierarchy {
                 Ok(())
             }
             (OpKind::Wait, Phase::Executed) => {
-                self.thread(event.thread).waits = true;
+                self.waiting.push(event.thread);
                 Ok(())
             }
             _ => Ok(()),

@@ -33,6 +33,8 @@ pub struct Profile {
     pub filters: Vec<String>,
     /// Weights in place of the scenarios' own.
     pub weights: BTreeMap<String, u32>,
+    /// Scenarios that get so many runs, besides those that are dealt out by weight: dear ones, and those that must fail.
+    pub fixed: BTreeMap<String, u64>,
 }
 
 /// A profile that could not be read.
@@ -69,6 +71,7 @@ struct Text {
     filters: Vec<String>,
     #[serde(default)]
     weights: BTreeMap<String, u32>,
+    fixed: Option<BTreeMap<String, u64>>,
 }
 
 impl Profile {
@@ -91,8 +94,12 @@ impl Profile {
         let read = |text: &str| toml::from_str::<Text>(text).map_err(|e| malformed(e.to_string().trim_end().to_owned()));
         let (own, default) = (read(text)?, read(DEFAULT)?);
         let value = |own: Option<String>, default: Option<String>| own.or(default).unwrap_or_default();
-        if let Some(unknown) = own.weights.keys().find(|name| registry::by_name(name).is_none()) {
-            return Err(malformed(format!("weights: there is no scenario `{unknown}`; `interleaf list` shows all")));
+        let fixed = own.fixed.or(default.fixed).unwrap_or_default();
+        let tables = [("weights", own.weights.keys().collect::<Vec<_>>()), ("fixed", fixed.keys().collect())];
+        for (table, names) in tables {
+            if let Some(unknown) = names.into_iter().find(|name| registry::by_name(name).is_none()) {
+                return Err(malformed(format!("{table}: there is no scenario `{unknown}`; `interleaf list` shows all")));
+            }
         }
         let runs = own.runs.or(default.runs).unwrap_or_default();
         if runs == 0 {
@@ -108,6 +115,7 @@ impl Profile {
             max_failures: own.max_failures.or(default.max_failures).unwrap_or_default().max(1),
             filters: own.filters,
             weights: own.weights,
+            fixed,
         })
     }
 }

@@ -17,7 +17,7 @@ pub struct Share {
     pub weight: u64,
     /// Most runs.
     pub limit: u64,
-    /// All in the first round: a depth-first search cannot be continued.
+    /// All in the first round: a fixed small number, or a depth-first search, which cannot be continued.
     pub at_once: bool,
 }
 

@@ -25,6 +25,8 @@ pub struct Entry {
     pub first_seed: u64,
     /// Most runs.
     pub runs: u64,
+    /// All in the first round.
+    pub at_once: bool,
 }
 
 /// Many runs of many scenarios.
@@ -169,7 +171,7 @@ impl Campaign<'_> {
         let share = |row: &Progress| Share {
             weight: row.entry.weight.max(1),
             limit: row.entry.runs,
-            at_once: is_search(&row.strategy),
+            at_once: row.entry.at_once || is_search(&row.strategy),
         };
         let mut rounds = Rounds::new(rows.iter().map(share).collect());
         while let Some(runs) = rounds.deal() {
@@ -308,7 +310,7 @@ mod tests {
     static NEVER: AtomicBool = AtomicBool::new(false);
 
     fn outcome(name: &str, jobs: usize, max_failures: usize) -> Row {
-        let entry = Entry { subject: name.parse().unwrap(), weight: 1, first_seed: 5, runs: 700 };
+        let entry = Entry { subject: name.parse().unwrap(), weight: 1, first_seed: 5, runs: 700, at_once: false };
         let campaign = Campaign {
             entries: vec![entry],
             strategy: None,

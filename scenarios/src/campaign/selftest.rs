@@ -65,7 +65,7 @@ impl SelfTest<'_> {
     pub fn find(&self, subject: Subject, budget: u64) -> Check {
         let mut check =
             Check { subject: subject.token_name(), budget, found_after: None, signature: None, problem: None };
-        let outcome = self.campaign(vec![Entry { subject, weight: 1, first_seed: 0, runs: budget }], true).run(&|_| {});
+        let outcome = self.campaign(vec![Entry { subject, weight: 1, first_seed: 0, runs: budget, at_once: false }], true).run(&|_| {});
         let Some(failure) = outcome.rows.first().and_then(|row| row.report.first_failure()) else {
             check.problem = Some(match outcome.stopped {
                 Some(_) => "interrupted".into(),
@@ -86,7 +86,7 @@ impl SelfTest<'_> {
         let entry = |scenario: &'static Scenario| {
             let weight = u64::from(scenario.weight);
             let subject = Subject { scenario, planted: None };
-            Entry { subject, weight, first_seed: 0, runs: part(self.clean_runs, weight, total) }
+            Entry { subject, weight, first_seed: 0, runs: part(self.clean_runs, weight, total), at_once: false }
         };
         self.campaign(scenarios().map(entry).collect(), false).run(tick)
     }

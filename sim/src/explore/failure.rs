@@ -4,8 +4,11 @@ use std::fmt::{self, Write as _};
 
 use crate::monitor::OpKind;
 use crate::runtime::panic_hook::Caught;
+use crate::trace::choices::ChoiceLog;
 use crate::trace::{Trace, table, verb};
 use crate::violation::Violation;
+
+use super::token::Token;
 
 /// Somebody that a blocked thread waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,6 +235,18 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// The labelled choice log of the run, which can be followed also after changes of the program.
+    ///
+    /// # Panics
+    /// If `token` was overwritten with something that is no token.
+    #[must_use]
+    pub fn choices(&self) -> ChoiceLog {
+        match self.token.parse::<Token>() {
+            Ok(token) => ChoiceLog::of(self.seed, token.settings, &self.trace),
+            Err(error) => panic!("the failure's own token: {error}"),
+        }
+    }
+
     /// See [`FailureKind::signature`].
     #[must_use]
     pub fn signature(&self) -> String {

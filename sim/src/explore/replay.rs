@@ -2,9 +2,13 @@
 
 use crate::monitor::Monitor;
 use crate::runtime::execution::{Detail, Machine};
-use crate::strategy::replay::Repeat;
-use crate::strategy::{Active, Plan};
+use crate::strategy::replay::{Deviations, Repeat};
+use crate::strategy::{Active, Plan, Scheduler};
 use crate::trace::Trace;
+
+use crate::choice::stream_seed;
+use crate::strategy::labelled::{Labelled, Places};
+use crate::trace::choices::ChoiceLog;
 
 use super::failure::{Failure, FailureKind};
 use super::token::Token;
@@ -46,8 +50,42 @@ pub fn replay<F: Fn()>(token: &Token, f: F) -> Replay {
 /// As [`replay`], watched by a monitor.
 pub fn replay_with<F: Fn()>(token: &Token, monitor: Option<Box<dyn Monitor>>, f: F) -> Replay {
     let mut machine = Machine::new(token.settings);
-    let plan = Plan::Asked(Active::Asked(Box::new(Repeat::new(token.deviations.clone()))));
-    let outcome = machine.run(&f, token.seed, plan, Detail::Full, monitor);
+    run(&mut machine, token, Box::new(Repeat::new(token.deviations.clone())), monitor, &f)
+}
+
+/// Runs of the present program that are made to learn which operations it has.
+const LEARNING_RUNS: u64 = 16;
+
+/// Runs `f` along a labelled choice log, also if the program has changed since the log was written. It never diverges:
+/// what does not fit is caught up with or dropped, and when the log ends the run goes on at random.
+///
+/// The failure's token is that of the run made now.
+pub fn replay_choices<F: Fn()>(name: &str, log: &ChoiceLog, monitor: Option<Box<dyn Monitor>>, f: F) -> Replay {
+    let mut machine = Machine::new(log.settings);
+    let mut places = Places::default();
+    for i in 0..LEARNING_RUNS {
+        machine.run(&f, stream_seed(i, "profile"), Plan::Random, Detail::Full, None);
+        places.add_trace(&machine.trace());
+    }
+    let token =
+        Token { name: name.to_owned(), seed: log.seed, deviations: Deviations::default(), settings: log.settings };
+    let labelled = Box::new(Labelled::new(log, &places));
+    let mut replay = run(&mut machine, &token, labelled, monitor, &f);
+    if let Replay::Failed(failure) = &mut replay {
+        failure.token = Token::of(name, log.seed, log.settings, &failure.trace).to_string();
+    }
+    replay
+}
+
+fn run<F: Fn()>(
+    machine: &mut Machine,
+    token: &Token,
+    scheduler: Box<dyn Scheduler>,
+    monitor: Option<Box<dyn Monitor>>,
+    f: &F,
+) -> Replay {
+    let plan = Plan::Asked(Active::Asked(scheduler));
+    let outcome = machine.run(f, token.seed, plan, Detail::Full, monitor);
     let trace = machine.trace();
     let Some(kind) = outcome.failure else { return Replay::Passed(Box::new(trace)) };
     let backtrace = match &kind {

@@ -1,9 +1,11 @@
 //! The full record of one run, made when a failing run is executed again with everything on.
 //!
 //! * [`Trace`]: threads, objects, events, decisions
+//! * [`choices`]: the decisions as text that survives changes of the program
 //! * [`jsonl`]: one JSON object a line
 //! * [`table`]: a column per thread, for people
 
+pub mod choices;
 pub mod jsonl;
 pub mod table;
 

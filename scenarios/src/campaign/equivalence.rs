@@ -8,16 +8,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use interleaf::{Explorer, Failure, Replay, Report, Strategy, Token, Violation};
 use interleaf_engine::planted::Planted;
-use interleaf_engine::schedule::{
-    BlockOutcome, Difference, Executor, Graph, Policy, SchedulerBug, sequential,
-};
+use interleaf_engine::schedule::{BlockOutcome, Difference, Executor, Graph, Policy, SchedulerBug, sequential};
 
 pub use name::{NoTokenName, TokenName};
 
 use super::Exit;
+use crate::blocks::PreparedBlock;
 use crate::blocks::bitcoin::{self, BlockFileError};
 use crate::blocks::spec::Spec;
-use crate::blocks::PreparedBlock;
 
 /// The invariant's name.
 pub const NAME: &str = "scheduler.sequential_equivalence";
@@ -196,7 +194,6 @@ impl CaseReport {
     }
 }
 
-
 fn bug(planted: Option<Planted>) -> Option<SchedulerBug> {
     match planted? {
         Planted::WaveIgnoresDependency => Some(SchedulerBug::WaveIgnoresDependency),
@@ -208,7 +205,9 @@ fn bug(planted: Option<Planted>) -> Option<SchedulerBug> {
 fn violation(case: &Case, difference: &Difference) -> Violation {
     let (predicate, place, expected, actual) = match difference {
         Difference::Receipt { index, expected, actual } => {
-            let shown = |r: &Option<_>| r.map_or_else(|| "none".to_owned(), |r: interleaf_engine::schedule::Receipt| r.to_string());
+            let shown = |r: &Option<_>| {
+                r.map_or_else(|| "none".to_owned(), |r: interleaf_engine::schedule::Receipt| r.to_string())
+            };
             ("receipt", format!("transaction {index}"), shown(expected), shown(actual))
         }
         Difference::Created { position, expected, actual } => {

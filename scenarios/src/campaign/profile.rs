@@ -91,14 +91,17 @@ impl Profile {
 
     fn parse(path: &str, text: &str) -> Result<Self, ProfileError> {
         let malformed = |problem: String| ProfileError::Malformed { path: path.to_owned(), problem };
-        let read = |text: &str| toml::from_str::<Text>(text).map_err(|e| malformed(e.to_string().trim_end().to_owned()));
+        let read =
+            |text: &str| toml::from_str::<Text>(text).map_err(|e| malformed(e.to_string().trim_end().to_owned()));
         let (own, default) = (read(text)?, read(DEFAULT)?);
         let value = |own: Option<String>, default: Option<String>| own.or(default).unwrap_or_default();
         let fixed = own.fixed.or(default.fixed).unwrap_or_default();
         let tables = [("weights", own.weights.keys().collect::<Vec<_>>()), ("fixed", fixed.keys().collect())];
         for (table, names) in tables {
             if let Some(unknown) = names.into_iter().find(|name| registry::by_name(name).is_none()) {
-                return Err(malformed(format!("{table}: there is no scenario `{unknown}`; `interleaf list` shows all")));
+                return Err(malformed(format!(
+                    "{table}: there is no scenario `{unknown}`; `interleaf list` shows all"
+                )));
             }
         }
         let runs = own.runs.or(default.runs).unwrap_or_default();
@@ -109,9 +112,7 @@ impl Profile {
             name: own.name.unwrap_or_else(|| path.to_owned()),
             runs,
             budget: value(own.budget, default.budget).parse().map_err(|e| malformed(format!("budget: {e}")))?,
-            strategy: value(own.strategy, default.strategy)
-                .parse()
-                .map_err(|e| malformed(format!("strategy: {e}")))?,
+            strategy: value(own.strategy, default.strategy).parse().map_err(|e| malformed(format!("strategy: {e}")))?,
             max_failures: own.max_failures.or(default.max_failures).unwrap_or_default().max(1),
             filters: own.filters,
             weights: own.weights,

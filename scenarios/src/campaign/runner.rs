@@ -212,7 +212,8 @@ impl Campaign<'_> {
         let wanted = self.max_failures.saturating_sub(failed_before).max(1);
         let (mut report, mut conflicts) = self.once(row, seeds.clone(), wanted, stop, done);
         row.settled = report.failures.len() >= wanted || is_search(&row.strategy);
-        if let Some(last) = report.failures.last().map(|f| f.seed).filter(|_| row.settled && !is_search(&row.strategy)) {
+        if let Some(last) = report.failures.last().map(|f| f.seed).filter(|_| row.settled && !is_search(&row.strategy))
+        {
             // How far the workers got beyond the last failure depends on their number: count up to it, exactly.
             let exact = seeds.start..last + 1;
             let (mut counted, met) = self.once(row, exact, usize::MAX, stop, &AtomicU64::new(0));

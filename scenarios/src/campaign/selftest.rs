@@ -65,7 +65,9 @@ impl SelfTest<'_> {
     pub fn find(&self, subject: Subject, budget: u64) -> Check {
         let mut check =
             Check { subject: subject.token_name(), budget, found_after: None, signature: None, problem: None };
-        let outcome = self.campaign(vec![Entry { subject, weight: 1, first_seed: 0, runs: budget, at_once: false }], true).run(&|_| {});
+        let outcome = self
+            .campaign(vec![Entry { subject, weight: 1, first_seed: 0, runs: budget, at_once: false }], true)
+            .run(&|_| {});
         let Some(failure) = outcome.rows.first().and_then(|row| row.report.first_failure()) else {
             check.problem = Some(match outcome.stopped {
                 Some(_) => "interrupted".into(),

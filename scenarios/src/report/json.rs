@@ -16,7 +16,8 @@ pub const VERSION: u32 = 1;
 /// A scenario in the list.
 #[must_use]
 pub fn scenario(s: &Scenario) -> Value {
-    let finds: Vec<Value> = s.finds.iter().map(|(bug, runs)| json!({ "planted": bug.name(), "budget": runs })).collect();
+    let finds: Vec<Value> =
+        s.finds.iter().map(|(bug, runs)| json!({ "planted": bug.name(), "budget": runs })).collect();
     json!({
         "name": s.name,
         "claim": s.claim,

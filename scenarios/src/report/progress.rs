@@ -38,7 +38,11 @@ impl Progress {
         if self.terminal.format() == Format::Human && self.lines.fetch_max(due, Ordering::Relaxed) < due {
             let of = self.total.map_or_else(String::new, |total| format!(" of {}", grouped(total)));
             let seconds = self.start.elapsed().as_secs();
-            self.terminal.status(Tone::Good, "Running", format_args!("{}{of} interleavings, {seconds} s", grouped(done)));
+            self.terminal.status(
+                Tone::Good,
+                "Running",
+                format_args!("{}{of} interleavings, {seconds} s", grouped(done)),
+            );
         }
     }
 

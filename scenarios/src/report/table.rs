@@ -55,7 +55,8 @@ impl Table {
         let rule = |align: &Align| if *align == Align::Left { "---".to_owned() } else { "---:".to_owned() };
         out.push_str(&line(self.header.iter().map(|(_, align)| rule(align)).collect()));
         for row in &self.rows {
-            let cells = (0..self.header.len()).map(|at| row.get(at).map_or_else(String::new, |c| c.replace('|', "\\|")));
+            let cells =
+                (0..self.header.len()).map(|at| row.get(at).map_or_else(String::new, |c| c.replace('|', "\\|")));
             out.push_str(&line(cells.collect()));
         }
         out

@@ -125,14 +125,20 @@ mod tests {
     #[test]
     fn token_names_are_read_back() {
         let file = Source::File("a b/c:d+é.hex".into());
-        for source in [Source::Mainnet, file, Source::Generated { spec: "chain:100:25%:last".parse().unwrap(), seed: 7 }] {
+        for source in
+            [Source::Mainnet, file, Source::Generated { spec: "chain:100:25%:last".parse().unwrap(), seed: 7 }]
+        {
             let planted = Some(Planted::ReadyBeforePublish);
-            let name = TokenName { source, case: Case { policy: "ready-queue:fifo:shrinking=8".parse().unwrap(), workers: 3, planted } };
+            let name = TokenName {
+                source,
+                case: Case { policy: "ready-queue:fifo:shrinking=8".parse().unwrap(), workers: 3, planted },
+            };
             let text = name.to_string();
             assert!(text.bytes().all(|b| b.is_ascii_graphic() && b != b':'), "{text}");
             assert_eq!(text.parse(), Ok(name));
         }
-        for bad in ["equiv/", "equiv/mainnet/wave", "equiv/x/wave/2", "equiv/mainnet/wafe/2", "equiv/mainnet/wave/2+x"] {
+        for bad in ["equiv/", "equiv/mainnet/wave", "equiv/x/wave/2", "equiv/mainnet/wafe/2", "equiv/mainnet/wave/2+x"]
+        {
             assert!(bad.parse::<TokenName>().is_err(), "{bad}");
         }
     }

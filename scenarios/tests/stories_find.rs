@@ -63,7 +63,7 @@ fn every_planted_bug_is_found_within_its_budget_and_replays() {
 #[test]
 #[ignore = "a measurement, not a test: runs to the first finding, on which the budgets rest"]
 fn runs_to_the_first_finding() {
-    const RANGES: u64 = 30;
+    const RANGES: u64 = 200;
     for (story, bug, budget) in pairs() {
         let first = |range: u64| {
             let start = range << 32;

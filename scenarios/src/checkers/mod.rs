@@ -9,3 +9,6 @@ pub mod block_result;
 pub mod claim;
 pub mod ledger;
 pub mod locks;
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,7 @@ use crate::scenario::{Scenario, Setup};
 pub const STORY: Scenario = Scenario {
     name: "scheduler.real_block_under_every_policy",
     claim: "a real Bitcoin block gives one outcome under every policy, with 2 to 8 workers",
-    weight: 0,
+    weight: 4,
     max_steps: 200_000,
     world,
     ..SCHEDULER_STORY

@@ -17,8 +17,8 @@ use crate::scenario::{Scenario, Setup};
 pub const STORY: Scenario = Scenario {
     name: "scheduler.successors_see_their_parents_outputs",
     claim: "a transaction starts when its parents' outputs are published, not earlier",
-    finds: &[(Planted::ReadyBeforePublish, 1_000)],
-    weight: 2,
+    finds: &[(Planted::ReadyBeforePublish, 50)],
+    weight: 20,
     world,
     ..SCHEDULER_STORY
 };

@@ -20,8 +20,8 @@ pub const STORY: Scenario = Scenario {
     name: "scheduler.wave_waits_for_its_dependencies",
     claim: "a wave starts when everything that it depends on is complete",
     invariants: &[block_result::NAME, locks::NAME, "scheduler.one_wave_per_level"],
-    finds: &[(Planted::WaveIgnoresDependency, 1_000)],
-    weight: 2,
+    finds: &[(Planted::WaveIgnoresDependency, 300)],
+    weight: 20,
     world,
     ..SCHEDULER_STORY
 };

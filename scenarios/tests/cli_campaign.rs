@@ -1,4 +1,5 @@
 //! Campaigns end cleanly, leave whole files, and the self-test tests the tests.
+#![allow(clippy::disallowed_methods, reason = "waits for a process")]
 
 mod cli_fixture;
 

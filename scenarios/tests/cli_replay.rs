@@ -39,7 +39,7 @@ fn a_failure_is_replayed_from_its_files() {
     assert_eq!(file["format"].as_integer(), Some(1));
     assert_eq!(file["signature"].as_str(), Some("fixture.sum/an-addition-is-lost"));
     let choices = text("choices.log");
-    assert!(choices.starts_with("# interleaf-choices 1\n") && choices.contains("lock Sum"), "{choices}");
+    assert!(choices.starts_with("# interleaf-choices 1 ") && choices.contains("\tlock\tSum\t"), "{choices}");
     fs::write(place.path().join("token"), file["token"].as_str().unwrap()).unwrap();
     for what in [folder.to_str().unwrap(), folder.join("failure.toml").to_str().unwrap(), "token"] {
         let call = place.call(&["replay", what]);
@@ -62,6 +62,22 @@ fn what_does_not_fail_any_more_is_0() {
     assert_eq!(call.exit, 0, "{}", call.stderr);
     assert!(call.stderr.contains("does not fail any more"), "{}", call.stderr);
     assert_eq!(place.call(&["replay", &token.replace("+check-then-act", "")]).exit, 2);
+}
+
+// A token whose decisions do not fit any more: the labelled choices beside it still find the failure.
+#[test]
+fn labelled_choices_outlive_the_token() {
+    let place = Place::new();
+    assert_eq!(place.call(&["run", "fixture.canary", "--seeds", "50"]).exit, 1);
+    let path = place.failure().join("failure.toml");
+    let without_deviations = interleaf::Explorer::new().name("fixture.canary").seeds(0..1).run(|| panic!("at once"));
+    let mut file: toml::Table = toml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    file.insert("token".into(), without_deviations.failures[0].token.clone().into());
+    fs::write(&path, toml::to_string(&file).unwrap()).unwrap();
+    let call = place.call(&["replay", path.to_str().unwrap()]);
+    assert_eq!(call.exit, 1, "{}", call.stderr);
+    assert!(call.stderr.contains("following the labelled choices"), "{}", call.stderr);
+    assert!(call.stderr.contains("Reproduced fixture.sum/an-addition-is-lost"), "{}", call.stderr);
 }
 
 #[test]

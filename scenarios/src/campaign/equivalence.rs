@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use interleaf::trace::choices::ChoiceLog;
 use interleaf::{Explorer, Failure, Replay, Report, Strategy, Token, Violation};
 use interleaf_engine::planted::Planted;
 use interleaf_engine::schedule::{BlockOutcome, Difference, Executor, Graph, Policy, SchedulerBug, sequential};
@@ -198,11 +199,19 @@ impl Subject {
     /// Runs a stored run of a case once more.
     #[must_use]
     pub fn replay(&self, case: &Case, token: &Token) -> Replay {
-        interleaf::replay(token, || {
-            if let Err(violation) = self.run(case) {
-                violation.raise();
-            }
-        })
+        interleaf::replay(token, || self.run_or_raise(case))
+    }
+
+    /// Follows a labelled choice log of a case, also through a program that has changed since.
+    #[must_use]
+    pub fn replay_choices(&self, case: &Case, log: &ChoiceLog) -> Replay {
+        interleaf::replay_choices(&self.token_name(case), log, None, || self.run_or_raise(case))
+    }
+
+    fn run_or_raise(&self, case: &Case) {
+        if let Err(violation) = self.run(case) {
+            violation.raise();
+        }
     }
 }
 

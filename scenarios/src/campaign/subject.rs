@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use interleaf::trace::choices::ChoiceLog;
 use interleaf::{Explorer, Replay, Strategy, Token};
 use interleaf_engine::planted::{Planted, UnknownPlanted};
 use thiserror::Error;
@@ -52,7 +53,6 @@ impl Subject {
     }
 
     /// An explorer set up as the scenario wants it.
-    #[must_use]
     pub fn explorer(&self, strategy: Strategy) -> Explorer<'static> {
         let explorer = Explorer::new()
             .name(&self.token_name())
@@ -87,6 +87,15 @@ impl Subject {
         let tally = Tally::default();
         let setup = Setup { planted: self.planted, tally: &tally };
         interleaf::replay_with(token, self.scenario.monitor.map(|make| make()), || (self.scenario.world)(&setup))
+    }
+
+    /// Follows a labelled choice log, also through a program that has changed since.
+    #[must_use]
+    pub fn replay_choices(&self, log: &ChoiceLog) -> Replay {
+        let tally = Tally::default();
+        let setup = Setup { planted: self.planted, tally: &tally };
+        let monitor = self.scenario.monitor.map(|make| make());
+        interleaf::replay_choices(&self.token_name(), log, monitor, || (self.scenario.world)(&setup))
     }
 }
 

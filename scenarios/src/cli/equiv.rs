@@ -1,4 +1,5 @@
 //! `interleaf equiv`: the block schedulers against sequential execution.
+#![allow(clippy::disallowed_methods, reason = "shows real time, outside of simulated runs")]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};

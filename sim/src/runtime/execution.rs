@@ -14,7 +14,7 @@ use crate::trace::{Trace, TraceObject};
 
 use super::claim::Seat;
 use super::rt::{Mode, NOBODY, RUNNER, Rt, SLOW_ASKED, Settings, current, install};
-use super::{context, overflow, panic_hook, point, record, teardown, threads, watchdog};
+use super::{abort, context, overflow, panic_hook, point, record, teardown, threads, watchdog};
 
 const SCHEDULE: u64 = choice::name_hash("schedule");
 
@@ -55,6 +55,7 @@ impl Machine {
         assert!(current().is_null(), "interleaf: an exploration was started inside a simulated run");
         panic_hook::install();
         overflow::install();
+        abort::install();
         let rt = Rt::new(settings);
         let watched = watchdog::watch(&rt);
         Self { rt, seat: Seat::take(), _watched: watched }
@@ -125,6 +126,8 @@ impl Machine {
         r.parked = 0;
         r.unwinding = 0;
         r.cancelled = 0;
+        r.panicked_in_drop = 0;
+        r.aborted = 0;
         r.cancel = false;
         r.objects = 0;
         r.now = Duration::ZERO;

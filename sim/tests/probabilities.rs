@@ -6,6 +6,7 @@
 //!
 //! Seeds are fixed, so these tests either always pass or always fail.
 
+#[allow(dead_code, reason = "one test counts, the other measures")]
 #[path = "programs/language/mod.rs"]
 mod language;
 

@@ -13,6 +13,7 @@
 //! prefixes and shares no idea with a depth-first search; many are the published ones of the literature on partial-order
 //! reduction.
 
+#[allow(dead_code, reason = "one test counts, the other measures")]
 #[path = "programs/language/mod.rs"]
 mod language;
 

@@ -138,11 +138,5 @@ pub(crate) static PROGRAMS: &[Program] = &[
         ours: ours::c,
         theirs: theirs::c,
     },
-    Program {
-        name: "d",
-        what: "3 threads × 4 SeqCst atomics",
-        has_choices: true,
-        ours: ours::d,
-        theirs: theirs::d,
-    },
+    Program { name: "d", what: "3 threads × 4 SeqCst atomics", has_choices: true, ours: ours::d, theirs: theirs::d },
 ];

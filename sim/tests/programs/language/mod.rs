@@ -23,5 +23,5 @@ mod program;
 mod reader;
 mod run;
 
-pub use program::Program;
-pub use run::{Counted, count, measure};
+pub(crate) use program::Program;
+pub(crate) use run::{Counted, count, measure};

@@ -2,9 +2,16 @@
 //!
 //! * [`scenario`]: what a scenario is
 //! * [`registry`]: all of them, by name
+//! * [`ledger`], [`scheduler`]: stories that must hold
+//! * [`negative`]: stories that must fail, with the invariant they name
+//! * [`checkers`]: the engine as the invariants see it
 //! * [`blocks`]: real and generated blocks as input
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod checkers;
+pub mod ledger;
+pub mod negative;
 pub mod registry;
 pub mod scenario;
+pub mod scheduler;

@@ -1,12 +1,35 @@
 //! All scenarios, by name.
 
 use crate::scenario::Scenario;
+use crate::{ledger, negative, scheduler};
 
 /// All scenarios in the order in which they are listed and run.
 #[must_use]
 pub fn all() -> &'static [Scenario] {
-    &[]
+    ALL
 }
+
+const ALL: &[Scenario] = &[
+    ledger::add_tx_against_add_block::STORY,
+    ledger::add_tx_against_add_block_and_roll_back::STORY,
+    ledger::change_is_spent_before_confirmation::STORY,
+    ledger::two_addresses_want_one_output::STORY,
+    ledger::roll_back_returns_the_blocks_transactions::STORY,
+    ledger::clean_up_after_a_block::STORY,
+    ledger::readers_during_a_fork_switch::STORY,
+    ledger::duplicate_inputs_are_rejected::STORY,
+    ledger::queries_respect_the_lock_order::STORY,
+    scheduler::every_policy_equals_sequential_on_small_blocks::STORY,
+    scheduler::wave_waits_for_its_dependencies::STORY,
+    scheduler::successors_see_their_parents_outputs::STORY,
+    scheduler::real_block_under_every_policy::STORY,
+    negative::the_vulnerable_design_spends_twice::STORY,
+    negative::check_then_act_in_user_code::STORY,
+    negative::reversed_lock_order_deadlocks::STORY,
+    negative::locks_in_two_orders::STORY,
+    negative::a_fork_switch_in_three_steps::STORY,
+    negative::a_wave_that_forgets_a_dependency::STORY,
+];
 
 /// The scenario called `name`.
 #[must_use]

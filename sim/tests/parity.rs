@@ -81,7 +81,9 @@ macro_rules! bodies {
                     panic!("writer");
                 })
                 .join();
-                format!("{after_reader} {} {} {}", l.is_poisoned(), l.read().is_err(), l.write().is_err())
+                let read = l.read().is_err();
+                let write = l.write().is_err();
+                format!("{after_reader} {} {read} {write}", l.is_poisoned())
             }
 
             fn guard_taken_while_unwinding_does_not_poison() -> String {

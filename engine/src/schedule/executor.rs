@@ -14,6 +14,7 @@ use super::receipt::{BlockOutcome, Receipt, TxError};
 use super::rules::Rules;
 use super::slots::{Published, Slots};
 use crate::ledger::block::Block;
+use crate::planted::Planted;
 
 /// Bugs that can be switched on, to see that checkers find them. Each gives wrong receipts under some interleavings
 /// and right ones under others; none panics.
@@ -25,6 +26,19 @@ pub enum SchedulerBug {
     /// The queue policies (ready queue and work-first) report a transaction as complete, so that its successors can
     /// start, before its result stands in its slot.
     ReadyBeforePublish,
+}
+
+#[cfg(feature = "planted")]
+impl SchedulerBug {
+    /// The scheduler's part of all planted bugs.
+    #[must_use]
+    pub const fn of(planted: Planted) -> Option<Self> {
+        match planted {
+            Planted::WaveIgnoresDependency => Some(Self::WaveIgnoresDependency),
+            Planted::ReadyBeforePublish => Some(Self::ReadyBeforePublish),
+            _ => None,
+        }
+    }
 }
 
 /// Executes blocks with a policy and a number of workers.
@@ -65,6 +79,18 @@ impl Executor {
     pub fn with_rules(mut self, rules: Rules) -> Self {
         self.rules = rules;
         self
+    }
+
+    /// Switches the bug `planted` on if it is one of the schedulers'; without the feature `planted` it has no effect.
+    #[must_use]
+    pub fn with_planted(self, planted: Option<Planted>) -> Self {
+        #[cfg(feature = "planted")]
+        return self.with_bug(planted.and_then(SchedulerBug::of));
+        #[cfg(not(feature = "planted"))]
+        {
+            let _ = planted;
+            self
+        }
     }
 
     /// Switches a planted bug on.

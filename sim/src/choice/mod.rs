@@ -9,10 +9,24 @@
 /// FNV-1a over the name, then the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). Fixed for ever: seeds
 /// mean the same on every platform and in every version.
 #[must_use]
-pub fn stream_seed(seed: u64, name: &str) -> u64 {
-    let hash =
-        name.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01B3));
-    finalise(seed.wrapping_add(finalise(hash)))
+pub const fn stream_seed(seed: u64, name: &str) -> u64 {
+    seed_of(seed, name_hash(name))
+}
+
+/// The part of [`stream_seed`] that depends on the name only.
+pub(crate) const fn name_hash(name: &str) -> u64 {
+    let (bytes, mut hash, mut i) = (name.as_bytes(), 0xCBF2_9CE4_8422_2325_u64, 0);
+    while i < bytes.len() {
+        hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0000_0100_0000_01B3);
+        i += 1;
+    }
+    finalise(hash)
+}
+
+/// The seed of the stream whose name has this hash.
+#[inline]
+pub(crate) const fn seed_of(seed: u64, name_hash: u64) -> u64 {
+    finalise(seed.wrapping_add(name_hash))
 }
 
 /// The finaliser of SplitMix64: every bit of the result depends on every bit of `x`.

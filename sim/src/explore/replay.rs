@@ -87,7 +87,7 @@ fn run<F: Fn()>(
     let plan = Plan::Asked(Active::Asked(scheduler));
     let outcome = machine.run(f, token.seed, plan, Detail::Full, monitor);
     let trace = machine.trace();
-    let Some(kind) = outcome.failure else { return Replay::Passed(Box::new(trace)) };
+    let Some(kind) = outcome.failure.map(|f| *f) else { return Replay::Passed(Box::new(trace)) };
     let backtrace = match &kind {
         FailureKind::Panic { panic, .. } => panic.backtrace.clone(),
         _ => None,

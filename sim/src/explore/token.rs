@@ -55,8 +55,7 @@ impl Token {
     /// The token of a run that was recorded in full.
     pub(crate) fn of(name: &str, seed: u64, settings: Settings, trace: &Trace) -> Self {
         let free = trace.decisions.iter().filter(|d| !d.forced());
-        let list =
-            free.zip(0u32..).filter(|(d, _)| d.chosen != d.default_option()).map(|(d, i)| (i, d.chosen)).collect();
+        let list = free.zip(0u32..).filter(|(d, _)| d.chosen != d.default).map(|(d, i)| (i, d.chosen)).collect();
         let name = name.chars().map(|c| if c == ':' || c.is_whitespace() { '.' } else { c }).collect();
         Self { name, seed, deviations: Deviations { list }, settings }
     }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::choice::stream_seed;
+use crate::choice::{name_hash, seed_of, stream_seed};
 use crate::runtime::execution::{Detail, Machine, Outcome};
 use crate::strategy::bytes::Bytes;
 use crate::strategy::dfs::Dfs;
@@ -14,6 +14,8 @@ use crate::trace::Trace;
 use super::explorer::{Explorer, Report};
 use super::failure::{Failure, FailureKind};
 use super::token::Token;
+
+const STRATEGY: u64 = name_hash("strategy");
 
 /// Seeds that a worker takes at a time.
 const BLOCK: u64 = 64;
@@ -90,7 +92,7 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         let outcome = self.execute(seed, detail);
         self.count(&outcome);
         if let Some(kind) = outcome.failure {
-            let failure = self.confirm(seed, kind, outcome.steps);
+            let failure = self.confirm(seed, *kind, outcome.steps);
             self.report.failures.push(failure);
             return true;
         }
@@ -114,13 +116,13 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
     /// Runs a seed, once more if a `try_` operation came to light too late.
     fn execute(&mut self, seed: u64, detail: Detail) -> Outcome {
         self.machine.every_operation(self.profile.every_operation);
-        let outcome = self.run_plan(seed, self.plan(seed).0, detail);
+        let outcome = self.run_plan(seed, self.plan(seed), detail);
         if !outcome.observed_late {
             return outcome;
         }
         self.report.repeated += 1;
         self.machine.every_operation(true);
-        self.run_plan(seed, self.plan(seed).0, detail)
+        self.run_plan(seed, self.plan(seed), detail)
     }
 
     fn run_plan(&mut self, seed: u64, plan: Plan, detail: Detail) -> Outcome {
@@ -128,22 +130,28 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         self.machine.run(self.f, seed, plan, detail, monitor)
     }
 
-    /// The strategy of a seed, and its name.
-    fn plan(&self, seed: u64) -> (Plan, String) {
-        let pct = |depth| (Plan::Pct { depth, length: self.profile.length }, format!("pct:{depth}"));
+    /// The strategy of a seed.
+    fn plan(&self, seed: u64) -> Plan {
+        let pct = |depth| Plan::Pct { depth, length: self.profile.length };
         match &self.explorer.strategy {
-            Strategy::Random => (Plan::Random, "random".into()),
+            Strategy::Random => Plan::Random,
             Strategy::Pct { depth } => pct(*depth),
-            Strategy::Portfolio => match stream_seed(seed, "strategy") % 3 {
-                0 => (Plan::Random, "random".into()),
-                1 => pct(2),
-                _ => pct(3),
+            Strategy::Portfolio => match seed_of(seed, STRATEGY) % 3 {
+                0 => Plan::Random,
+                depth => pct(depth as u32 + 1),
             },
-            Strategy::Bytes(input) => {
-                (Plan::Asked(Active::Asked(Box::new(Bytes::new(input.clone())))), self.explorer.strategy.to_string())
-            }
-            Strategy::Custom(make) => (Plan::Asked(Active::Asked(make(seed))), "custom".into()),
-            Strategy::Dfs { .. } => (Plan::Random, self.explorer.strategy.to_string()),
+            Strategy::Bytes(input) => Plan::Asked(Active::Asked(Box::new(Bytes::new(input.clone())))),
+            Strategy::Custom(make) => Plan::Asked(Active::Asked(make(seed))),
+            Strategy::Dfs { .. } => Plan::Random,
+        }
+    }
+
+    /// Its name, for reports.
+    fn strategy_name(&self, seed: u64) -> String {
+        match (&self.explorer.strategy, self.plan(seed)) {
+            (Strategy::Portfolio, Plan::Random) => "random".into(),
+            (Strategy::Portfolio, Plan::Pct { depth, .. }) => format!("pct:{depth}"),
+            (strategy, _) => strategy.to_string(),
         }
     }
 
@@ -153,7 +161,7 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         let log = self.machine.choices().to_vec();
         let again = self.run_plan(seed, Plan::Asked(Active::Raw(Raw::new(log))), Detail::Full);
         let trace = self.machine.trace();
-        let kind = match again.failure {
+        let kind = match again.failure.map(|f| *f) {
             Some(again) if std::mem::discriminant(&again) == std::mem::discriminant(&kind) => again,
             other => FailureKind::Nondeterminism {
                 event: trace.events.len(),
@@ -175,7 +183,7 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
             _ => None,
         };
         let kind = kind.without_backtrace();
-        let strategy = self.plan(seed).1;
+        let strategy = self.strategy_name(seed);
         Failure { kind, seed, strategy, found_after: self.report.executions - 1, token, trace, backtrace }
     }
 
@@ -233,7 +241,7 @@ pub(super) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, preemptions: Optio
             counter.fetch_add(1, Ordering::Relaxed);
         }
         if let Some(kind) = outcome.failure {
-            let failure = worker.confirm(seed, kind, outcome.steps);
+            let failure = worker.confirm(seed, *kind, outcome.steps);
             worker.report.failures.push(failure);
             if worker.report.failures.len() >= explorer.max_failures {
                 break;

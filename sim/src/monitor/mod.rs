@@ -66,6 +66,13 @@ pub enum OpKind {
     Choose,
 }
 
+impl OpKind {
+    /// Whether a thread that is about to do this waits for others without being blocked.
+    pub(crate) const fn gives_way(self) -> bool {
+        matches!(self, Self::Yield | Self::Sleep)
+    }
+}
+
 /// When, relative to the operation, the event is seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {

@@ -6,24 +6,28 @@ use crate::strategy::{Active, Pending as Announced, Point, Scheduler};
 use super::rt::{MAX_THREADS, Rt, bits};
 use super::threads;
 
-/// The slot that goes on, where `last` is the one that ran last; `None` if the strategy named one that cannot.
+/// The slot that goes on; `None` if the strategy named one that cannot.
 ///
 /// # Safety
 /// `r` is this OS thread's runtime; at least one thread is enabled.
-pub(crate) unsafe fn next_thread(r: *mut Rt, last: usize) -> Option<usize> {
+pub(crate) unsafe fn next_thread(r: *mut Rt) -> Option<usize> {
     // SAFETY: as the caller; the strategy is taken out of the runtime while it runs, and nothing switches.
     unsafe {
-        let enabled = (*r).enabled;
-        let running = (last < MAX_THREADS && enabled >> last & 1 == 1).then_some(last);
+        let mut enabled = (*r).enabled;
+        let (running, default) = course(&*r);
+        if running.is_none() && matches!((*r).active, Active::Dfs(_)) {
+            // A thread that yields is no option while others can run, or a spin loop would be searched for ever.
+            enabled = others(&*r).unwrap_or(enabled);
+        }
         let single = enabled & (enabled - 1) == 0;
         let mut active = std::mem::replace(&mut (*r).active, Active::None);
         let answer = match &mut active {
             Active::None => Some(enabled.trailing_zeros() as usize),
             Active::Raw(log) => log.next(enabled),
             Active::Dfs(_) if single => Some(enabled.trailing_zeros() as usize),
-            Active::Dfs(dfs) => Some(dfs.next_thread(&Point { enabled, running, pending: &[], names: &[] })),
+            Active::Dfs(dfs) => Some(dfs.next_thread(&Point { enabled, running, default, pending: &[], names: &[] })),
             Active::Asked(s) if single && !s.sees_forced() => Some(enabled.trailing_zeros() as usize),
-            Active::Asked(s) => ask(r, s.as_mut(), enabled, running),
+            Active::Asked(s) => ask(r, s.as_mut(), enabled, (running, default)),
         };
         (*r).active = active;
         let valid = answer.filter(|&t| t < MAX_THREADS && enabled >> t & 1 == 1);
@@ -34,16 +38,40 @@ pub(crate) unsafe fn next_thread(r: *mut Rt, last: usize) -> Option<usize> {
     }
 }
 
-unsafe fn ask(r: *mut Rt, scheduler: &mut dyn Scheduler, enabled: u64, running: Option<usize>) -> Option<usize> {
+/// The enabled threads without the one that ran last, if that yields and there are others.
+fn others(r: &Rt) -> Option<u64> {
+    let cur = r.last;
+    let yields = cur < MAX_THREADS && r.enabled >> cur & 1 == 1 && r.pending[cur].kind.gives_way();
+    let others = r.enabled & !(1u64.checked_shl(cur as u32).unwrap_or(0));
+    (yields && others != 0).then_some(others)
+}
+
+/// The thread that ran last, if it can go on and does not yield; and whom a run without preemptions takes: the running
+/// thread, else the lowest that can run, a yielding one last.
+pub(crate) fn course(r: &Rt) -> (Option<usize>, usize) {
+    let cur = r.last;
+    let can = cur < MAX_THREADS && r.enabled >> cur & 1 == 1;
+    let running = (can && !r.pending[cur].kind.gives_way()).then_some(cur);
+    let default = running.unwrap_or_else(|| others(r).unwrap_or(r.enabled).trailing_zeros() as usize);
+    (running, default)
+}
+
+unsafe fn ask(
+    r: *mut Rt,
+    scheduler: &mut dyn Scheduler,
+    enabled: u64,
+    course: (Option<usize>, usize),
+) -> Option<usize> {
+    let (running, default) = course;
     // SAFETY: as `next_thread`.
     unsafe {
         if !scheduler.wants_pending() {
-            return Some(scheduler.next_thread(&Point { enabled, running, pending: &[], names: &[] }));
+            return Some(scheduler.next_thread(&Point { enabled, running, default, pending: &[], names: &[] }));
         }
         let rt = &mut *r;
         let names: Vec<String> = (0..rt.threads.len()).map(|n| threads::label(rt, n as u32)).collect();
         let pending: Vec<Announced> = bits(rt.alive).map(|slot| announced(rt, slot)).collect();
-        Some(scheduler.next_thread(&Point { enabled, running, pending: &pending, names: &names }))
+        Some(scheduler.next_thread(&Point { enabled, running, default, pending: &pending, names: &names }))
     }
 }
 
@@ -87,7 +115,8 @@ unsafe fn diverged(r: *mut Rt, wanted: Option<usize>) {
     unsafe {
         if (*r).failure.is_none() {
             let can = bits((*r).enabled).map(|t| threads::label(&*r, (*r).number[t])).collect();
-            (*r).failure = Some(FailureKind::Diverged { step: (*r).step(), wanted: wanted.map(|w| w as u32), can });
+            (*r).failure =
+                Some(Box::new(FailureKind::Diverged { step: (*r).step(), wanted: wanted.map(|w| w as u32), can }));
             (*r).cancel = true;
         }
     }

@@ -63,10 +63,10 @@ pub(crate) unsafe fn check(r: *mut Rt) {
         if stuck == 0 || (*r).failure.is_some() {
             return;
         }
-        (*r).failure = Some(FailureKind::Deadlock { threads: table(&mut *r, stuck), all: false });
+        (*r).failure = Some(Box::new(FailureKind::Deadlock { threads: table(&mut *r, stuck), all: false }));
         (*r).cancel = true;
         context::switch(r, RUNNER);
-        if !std::thread::panicking() {
+        if !threads::is_unwinding(r) {
             cancelled();
         }
     }

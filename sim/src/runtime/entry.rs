@@ -53,8 +53,7 @@ pub(crate) fn identity() -> Option<Identity> {
 unsafe fn identify(r: *mut super::rt::Rt, slot: usize, number: u32) -> Identity {
     // SAFETY: as the callers; the borrow ends here.
     unsafe {
-        let threads = &(*r).threads;
-        let name = threads.get(number as usize).and_then(|t| t.name.clone());
+        let name = threads::given_name(&*r, number).cloned();
         Identity { epoch: (*r).epoch, slot, number, name }
     }
 }
@@ -133,8 +132,7 @@ pub(crate) fn wait_for_end(place: (usize, u32), location: &'static Location<'sta
         if (*r).track {
             record::joined(r, place.1, location);
         }
-        let threads = &(*r).threads;
-        threads.get(place.1 as usize).is_some_and(|t| t.panic.is_some())
+        threads::observe(r, place.1)
     }
 }
 

@@ -16,6 +16,8 @@ use super::claim::Seat;
 use super::rt::{Mode, NOBODY, RUNNER, Rt, SLOW_ASKED, Settings, current, install};
 use super::{context, overflow, panic_hook, point, record, teardown, threads, watchdog};
 
+const SCHEDULE: u64 = choice::name_hash("schedule");
+
 /// What is to be noted of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Detail {
@@ -29,7 +31,7 @@ pub(crate) enum Detail {
 
 /// How a run ended.
 pub(crate) struct Outcome {
-    pub(crate) failure: Option<FailureKind>,
+    pub(crate) failure: Option<Box<FailureKind>>,
     pub(crate) steps: u32,
     /// Hash of the happens-before order, if it was asked for.
     pub(crate) interleaving: u64,
@@ -122,6 +124,7 @@ impl Machine {
         r.tokens = 0;
         r.parked = 0;
         r.unwinding = 0;
+        r.cancelled = 0;
         r.cancel = false;
         r.objects = 0;
         r.now = Duration::ZERO;
@@ -131,14 +134,24 @@ impl Machine {
         r.weak_left = r.settings.weak_cas_failures;
         r.fired = [0; 2];
         r.threads.clear();
+        if !(r.names.is_empty() && r.unobserved.is_empty() && r.taken.is_empty() && r.panics.is_empty()) {
+            r.names.clear();
+            r.unobserved.clear();
+            r.taken.clear();
+            r.panics.clear();
+        }
         r.recursive.clear();
-        r.panics.clear();
         r.steps.store(0, Ordering::Relaxed);
-        r.rng = Xoshiro256PlusPlus::seed_from_u64(choice::stream_seed(seed, "schedule"));
+        r.rng = Xoshiro256PlusPlus::seed_from_u64(choice::seed_of(seed, SCHEDULE));
         let named = detail == Detail::Full || monitor.is_some();
-        record::set_tracking(r, detail != Detail::Choices || named);
-        r.tracks.reset(detail == Detail::Full, named);
-        r.monitor = monitor;
+        let track = detail != Detail::Choices || named;
+        if track || r.track {
+            r.tracks.reset(detail == Detail::Full, named);
+        }
+        record::set_tracking(r, track);
+        if monitor.is_some() || r.monitor.is_some() {
+            r.monitor = monitor;
+        }
         r.capture_backtraces = detail == Detail::Full;
         r.adopt(plan);
     }
@@ -149,14 +162,14 @@ impl Machine {
             && let Some(mut monitor) = r.monitor.take()
             && let Err(violation) = monitor.end()
         {
-            r.failure = Some(FailureKind::Violation(violation));
+            r.failure = Some(Box::new(FailureKind::Violation(violation)));
         }
-        r.monitor = None;
-        if r.failure.is_none()
-            && let Some(number) = r.threads.iter().position(|t| t.panic.is_some())
-            && let Some(panic) = r.threads[number].panic.take()
-        {
-            r.failure = Some(FailureKind::Panic { thread: threads::label(r, number as u32), panic });
+        if r.monitor.is_some() {
+            r.monitor = None;
+        }
+        if r.failure.is_none() && !r.unobserved.is_empty() {
+            let (number, panic) = r.unobserved.remove(0);
+            r.failure = Some(Box::new(FailureKind::Panic { thread: threads::label(r, number), panic }));
         }
         Outcome {
             failure: r.failure.take(),
@@ -205,12 +218,9 @@ impl Rt {
         self.lowest = 0;
         self.change_index = 0;
         self.changes.clear();
-        let mut priorities: Vec<i32> = (1..depth as i32).collect();
-        for i in (1..priorities.len()).rev() {
-            let j = self.below(i as u32 + 1) as usize;
-            priorities.swap(i, j);
-        }
-        for priority in priorities {
+        for priority in 1..depth as i32 {
+            // Steps are uniform and independent, so the priorities stand in random order once sorted by step; for
+            // equal steps the order is the one of the priorities, and the last one stays.
             let step = 1 + self.below(length.max(2) - 1);
             self.changes.push((step, priority));
         }

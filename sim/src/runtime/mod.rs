@@ -11,6 +11,7 @@
 //! * [`record`]: what is noted of an operation when somebody looks: trace, happens-before hash, monitors
 //! * [`ask`]: strategies that are not inlined
 //! * [`claim`]: which simulation an object belongs to; sharing one between two is refused
+//! * [`packet`]: where a thread leaves its result for `join`
 //! * [`panic_hook`]: panics inside a run are caught, located and kept quiet
 //! * [`watchdog`]: names the thread that blocks the OS thread for ever
 //! * [`stack`], [`context`]: pooled stacks with guard pages, and the switch between them
@@ -35,6 +36,7 @@ pub(crate) mod entry;
 pub(crate) mod execution;
 pub(crate) mod objects;
 pub(crate) mod overflow;
+pub(crate) mod packet;
 pub(crate) mod panic_hook;
 pub(crate) mod point;
 pub(crate) mod record;

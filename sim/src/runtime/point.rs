@@ -9,7 +9,7 @@ use std::panic::{Location, resume_unwind};
 use crate::monitor::OpKind;
 
 use super::context;
-use super::rt::{MAX_THREADS, Mode, NOBODY, Pending, RUNNER, Rt, bits, scale};
+use super::rt::{MAX_THREADS, Mode, NOBODY, Pending, RUNNER, Rt, bits, current, scale};
 use super::{ask, clock, deadlock, record};
 
 /// Payload that unwinds a thread of a run that is being torn down. Never shown to anybody.
@@ -132,6 +132,11 @@ pub(crate) unsafe fn switch_to(r: *mut Rt, next: usize) {
 #[cold]
 #[inline(never)]
 pub(crate) fn cancelled() -> ! {
+    let r = current();
+    if !r.is_null() {
+        // SAFETY: non-null means this OS thread's runtime; nothing switches here.
+        unsafe { (*r).cancelled |= 1 << ((*r).cur & (MAX_THREADS - 1)) }
+    }
     resume_unwind(Box::new(Cancelled))
 }
 
@@ -139,6 +144,7 @@ pub(crate) fn cancelled() -> ! {
 ///
 /// # Safety
 /// As [`point`].
+#[inline(always)]
 pub(crate) unsafe fn next_thread(r: *mut Rt) -> usize {
     // SAFETY: as the caller; short-lived accesses only.
     unsafe {
@@ -152,6 +158,15 @@ pub(crate) unsafe fn next_thread(r: *mut Rt) -> usize {
             (*r).above = u64::MAX;
             return t;
         }
+        chosen_thread(r)
+    }
+}
+
+/// The strategy's choice, or the runner if the run is over.
+#[inline(never)]
+unsafe fn chosen_thread(r: *mut Rt) -> usize {
+    // SAFETY: as `next_thread`.
+    unsafe {
         if (*r).enabled == 0 && !clock::advance_if_idle(r) {
             return over(r);
         }
@@ -176,6 +191,7 @@ unsafe fn choose_thread(r: *mut Rt) -> usize {
             NOBODY => cur,
             interrupted => interrupted,
         };
+        (*r).last = last;
         let t = match (*r).mode {
             Mode::Random => {
                 let word = (*r).random();
@@ -191,7 +207,7 @@ unsafe fn choose_thread(r: *mut Rt) -> usize {
                     highest(r, enabled)
                 }
             }
-            Mode::Asked => match ask::next_thread(r, last) {
+            Mode::Asked => match ask::next_thread(r) {
                 Some(t) => t,
                 None => return RUNNER,
             },
@@ -212,7 +228,7 @@ unsafe fn over(r: *mut Rt) -> usize {
     unsafe {
         if (*r).alive != 0 && (*r).failure.is_none() {
             let kind = if (*r).enabled == 0 { deadlock::nobody_can_run(r) } else { deadlock::step_limit(r) };
-            (*r).failure = Some(kind);
+            (*r).failure = Some(Box::new(kind));
         }
         RUNNER
     }
@@ -226,8 +242,7 @@ unsafe fn change_point(r: *mut Rt, last: usize) {
     unsafe {
         let (_, priority) = (&(*r).changes)[(*r).change_index];
         if last < MAX_THREADS {
-            (*r).priority[last] = priority;
-            (*r).above = above(r, last);
+            set_priority(r, last, priority);
         }
         (*r).change_index += 1;
         let changes = &(*r).changes;
@@ -235,11 +250,28 @@ unsafe fn change_point(r: *mut Rt, last: usize) {
     }
 }
 
-unsafe fn above(r: *mut Rt, t: usize) -> u64 {
-    // SAFETY: as `next_thread`.
-    unsafe {
-        let priority = &(*r).priority;
-        bits((*r).alive).filter(|&u| priority[u] > priority[t]).fold(0, |mask, u| mask | 1 << u)
+/// PCT: gives the thread in `slot` another priority and keeps the table of who is above whom.
+///
+/// # Safety
+/// `r` is this OS thread's runtime.
+pub(crate) unsafe fn set_priority(r: *mut Rt, slot: usize, priority: i32) {
+    // SAFETY: as the caller; nothing switches here.
+    let r = unsafe { &mut *r };
+    r.priority[slot] = priority;
+    let bit = 1u64 << slot;
+    let mut above = 0;
+    for t in bits(r.alive & !bit) {
+        // Equal priorities (one in a billion) are told apart by slot.
+        if (r.priority[t], slot) > (priority, t) {
+            above |= 1 << t;
+            r.above_of[t] &= !bit;
+        } else {
+            r.above_of[t] |= bit;
+        }
+    }
+    r.above_of[slot] = above;
+    if r.cur < MAX_THREADS {
+        r.above = r.above_of[r.cur];
     }
 }
 
@@ -247,15 +279,16 @@ unsafe fn above(r: *mut Rt, t: usize) -> u64 {
 unsafe fn highest(r: *mut Rt, enabled: u64) -> usize {
     // SAFETY: as `next_thread`.
     unsafe {
-        let priority = &(*r).priority;
-        let mut best = enabled.trailing_zeros() as usize;
-        for t in bits(enabled) {
-            if priority[t] > priority[best] {
-                best = t;
+        let table = &(*r).above_of;
+        let mut rest = enabled;
+        loop {
+            let t = rest.trailing_zeros() as usize & (MAX_THREADS - 1);
+            rest &= rest.wrapping_sub(1);
+            if table[t] & enabled == 0 || rest == 0 {
+                (*r).above = table[t];
+                return t;
             }
         }
-        (*r).above = above(r, best);
-        best
     }
 }
 
@@ -267,8 +300,8 @@ pub(crate) unsafe fn give_way(r: *mut Rt) {
         if (*r).mode == Mode::Pct {
             let cur = (*r).cur;
             (*r).lowest -= 1;
-            (*r).priority[cur] = (*r).lowest;
-            (*r).above = above(r, cur);
+            let lowest = (*r).lowest;
+            set_priority(r, cur, lowest);
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::trace::{Decision, TraceEvent};
 
 use super::objects::header::Header;
 use super::rt::{MAX_THREADS, Rt, SLOW_TRACK};
-use super::threads;
+use super::{ask, threads};
 
 #[derive(Clone)]
 pub(crate) struct ObjectTrack {
@@ -233,10 +233,12 @@ pub(crate) unsafe fn decided(r: *mut Rt, options: u64, chosen: usize, data: bool
         }
         None => None,
     };
+    let (running, default) = ask::course(r);
     r.tracks.decisions.push(Decision {
         options,
         chosen: chosen as u8,
-        running: r.cur as u8,
+        default: if data { options.trailing_zeros() } else { default as u32 } as u8,
+        preemption: !data && running.is_some_and(|t| t != chosen),
         data,
         thread: r.number[slot],
         kind: if data { OpKind::Choose } else { pending.kind },
@@ -309,7 +311,7 @@ unsafe fn show(
         if let Err(violation) = verdict
             && (*r).failure.is_none()
         {
-            (*r).failure = Some(FailureKind::Violation(violation));
+            (*r).failure = Some(Box::new(FailureKind::Violation(violation)));
             // The thread is unwound at its next operation; here it may hold a lock that no guard stands for yet.
             (*r).cancel = true;
         }

@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 use std::panic::Location;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use crate::strategy::Active;
 
 use super::context::Contexts;
 use super::objects::header::Header;
+use super::panic_hook::Caught;
 use super::record::Tracks;
 use super::threads::ThreadRecord;
 
@@ -77,6 +79,8 @@ pub(crate) struct Rt {
     /// Who ran before the eager threads did, or [`NOBODY`] if none has run since the last choice. They only come to
     /// their announcement, so for strategies that know whom they interrupt it is as if they had not run.
     pub(crate) before_eager: usize,
+    /// Who ran before the present decision.
+    pub(crate) last: usize,
     /// Why the inlined fast path must not be used; zero if it may.
     pub(crate) slow: u64,
     pub(crate) log: *mut u8,
@@ -110,7 +114,17 @@ pub(crate) struct Rt {
     pub(crate) parked: u64,
     /// Slots whose thread was suspended while it unwinds.
     pub(crate) unwinding: u64,
+    /// Slots whose thread was made to unwind because the run is over.
+    pub(crate) cancelled: u64,
+    /// A thread was abandoned in the middle of an unwind on this OS thread: std counts that panic for ever.
+    pub(crate) panic_count_leaked: bool,
     pub(crate) threads: Vec<ThreadRecord>,
+    /// Names given to threads, by number.
+    pub(crate) names: Vec<(u32, Arc<str>)>,
+    /// Panics by which threads ended and that nobody has taken yet, by number, in the order in which they happened.
+    pub(crate) unobserved: Vec<(u32, Caught)>,
+    /// Panics that were taken by a join.
+    pub(crate) taken: Vec<(u32, Caught)>,
 
     // Time.
     pub(crate) now: Duration,
@@ -120,6 +134,8 @@ pub(crate) struct Rt {
 
     // PCT.
     pub(crate) priority: [i32; MAX_THREADS],
+    /// The threads with a higher priority than the slot's, as bits.
+    pub(crate) above_of: [u64; MAX_THREADS],
     pub(crate) changes: Vec<(u32, i32)>,
     pub(crate) change_index: usize,
     pub(crate) lowest: i32,
@@ -127,7 +143,7 @@ pub(crate) struct Rt {
     pub(crate) active: Active,
     pub(crate) tracks: Tracks,
     pub(crate) monitor: Option<Box<dyn Monitor>>,
-    pub(crate) failure: Option<FailureKind>,
+    pub(crate) failure: Option<Box<FailureKind>>,
     pub(crate) seed: u64,
     pub(crate) settings: Settings,
     pub(crate) spurious_left: u32,
@@ -142,7 +158,7 @@ pub(crate) struct Rt {
     /// Read locks that one thread holds more than once: (lock, slot, further holds).
     pub(crate) recursive: Vec<(usize, usize, u32)>,
     /// The latest panic of each slot, kept by the hook until the thread's base frame picks it up.
-    pub(crate) panics: Vec<(usize, super::panic_hook::Caught)>,
+    pub(crate) panics: Vec<(usize, Caught)>,
     pub(crate) capture_backtraces: bool,
     pub(crate) log_buffer: Vec<u8>,
     /// Threads that could not be unwound, over all executions.
@@ -178,6 +194,7 @@ impl Rt {
             enabled: 0,
             eager: 0,
             before_eager: NOBODY,
+            last: RUNNER,
             slow: 0,
             log: std::ptr::null_mut(),
             steps: AtomicU32::new(0),
@@ -199,12 +216,18 @@ impl Rt {
             tokens: 0,
             parked: 0,
             unwinding: 0,
+            cancelled: 0,
+            panic_count_leaked: std::thread::panicking(),
             threads: Vec::new(),
+            names: Vec::new(),
+            unobserved: Vec::new(),
+            taken: Vec::new(),
             now: Duration::ZERO,
             sleepers: 0,
             time_when_idle: settings.time_when_idle,
             wake_at: [Duration::ZERO; MAX_THREADS],
             priority: [0; MAX_THREADS],
+            above_of: [0; MAX_THREADS],
             changes: Vec::new(),
             change_index: 0,
             lowest: 0,

@@ -49,6 +49,7 @@ pub(crate) unsafe fn unwind_all(r: *mut Rt) {
         for slot in bits((*r).alive) {
             context::abandon(r, slot);
             (*r).abandoned += 1;
+            (*r).panic_count_leaked |= std::thread::panicking();
         }
         (*r).alive = 0;
     }

@@ -5,7 +5,6 @@
 //! and the number of interleavings falls by orders of magnitude.
 
 use std::any::Any;
-use std::cell::UnsafeCell;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::Arc;
@@ -15,35 +14,29 @@ use crate::explore::failure::FailureKind;
 use crate::monitor::OpKind;
 use crate::violation::Violation;
 
+use super::packet::Packet;
 use super::panic_hook::Caught;
-use super::point::{Cancelled, cancelled, next_thread, switch_to};
+use super::point::{Cancelled, cancelled, next_thread, set_priority, switch_to};
 use super::rt::{MAX_THREADS, Mode, Pending, RUNNER, Rt, current};
 use super::{context, deadlock, record, teardown};
 
-/// One thread ever started in a run.
+/// What [`crate::thread::scope`] panics with.
+pub(crate) const SCOPED_PANIC: &str = "a scoped thread panicked";
+
+/// One thread ever started in a run. Names and panics, which are rare, are kept beside.
+#[derive(Clone, Copy)]
 pub(crate) struct ThreadRecord {
     pub(crate) parent: u32,
     /// Place among the children of the parent.
     pub(crate) ordinal: u32,
     pub(crate) children: u32,
-    pub(crate) name: Option<Arc<str>>,
-    /// It ended by a panic that nobody has looked at yet.
-    pub(crate) panic: Option<Caught>,
 }
-
-/// Where a thread leaves its result for `join`.
-pub(crate) struct Packet<T>(UnsafeCell<Option<std::thread::Result<T>>>);
-
-// SAFETY: written by the thread before it ends and read by the joiner after, both on one OS thread.
-unsafe impl<T: Send> Sync for Packet<T> {}
-// SAFETY: as for Sync.
-unsafe impl<T: Send> Send for Packet<T> {}
 
 /// The right to join a controlled thread.
 pub(crate) struct Handle<T> {
     pub(crate) slot: usize,
     pub(crate) number: u32,
-    packet: Arc<Packet<T>>,
+    packet: Packet<T>,
 }
 
 /// Whether the running thread must not schedule, because it unwinds. If the run is being torn down and the thread
@@ -55,7 +48,7 @@ pub(crate) struct Handle<T> {
 pub(crate) unsafe fn quiet(r: *mut Rt) -> bool {
     // SAFETY: as the caller.
     unsafe {
-        if (*r).cancel && !std::thread::panicking() {
+        if (*r).cancel && !is_unwinding(r) {
             cancelled();
         }
         quiet_in_drop(r)
@@ -69,7 +62,17 @@ pub(crate) unsafe fn quiet(r: *mut Rt) -> bool {
 #[inline(always)]
 pub(crate) unsafe fn quiet_in_drop(r: *mut Rt) -> bool {
     // SAFETY: as the caller.
-    unsafe { (*r).cancel || (std::thread::panicking() && unwinding(r)) }
+    unsafe { (*r).cancel || is_unwinding(r) }
+}
+
+/// Whether the running thread unwinds.
+///
+/// # Safety
+/// As [`quiet`].
+#[inline(always)]
+pub(crate) unsafe fn is_unwinding(r: *mut Rt) -> bool {
+    // SAFETY: as the caller.
+    unsafe { std::thread::panicking() && unwinding(r) }
 }
 
 /// std counts panics per OS thread, on which other controlled threads may be suspended in the middle of theirs.
@@ -78,7 +81,12 @@ unsafe fn unwinding(r: *mut Rt) -> bool {
     // SAFETY: as `quiet`.
     unsafe {
         let me = (*r).cur;
-        (*r).unwinding == 0 || (*r).unwinding >> (me & 63) & 1 == 1 || (*r).panics.iter().any(|(slot, _)| *slot == me)
+        let known = (*r).unwinding | (*r).cancelled;
+        if known == 0 && !(*r).panic_count_leaked {
+            return true;
+        }
+        let panics = &(*r).panics;
+        known >> (me & 63) & 1 == 1 || panics.iter().any(|(slot, _)| *slot == me)
     }
 }
 
@@ -113,9 +121,9 @@ pub(crate) unsafe fn is_alive(r: *mut Rt, slot: usize, number: u32) -> bool {
 }
 
 /// A free slot, set up for a new thread.
-unsafe fn enlist(r: *mut Rt, name: Option<Arc<str>>) -> usize {
-    // SAFETY: `r` is this OS thread's runtime; nothing switches here.
-    let r = unsafe { &mut *r };
+unsafe fn enlist(raw: *mut Rt, name: Option<Arc<str>>) -> usize {
+    // SAFETY: `raw` is this OS thread's runtime; nothing switches here.
+    let r = unsafe { &mut *raw };
     let slot = (!r.alive).trailing_zeros() as usize;
     assert!(slot < MAX_THREADS, "interleaf: more than {MAX_THREADS} controlled threads are alive at once");
     let bit = 1u64 << slot;
@@ -128,7 +136,10 @@ unsafe fn enlist(r: *mut Rt, name: Option<Arc<str>>) -> usize {
     } else {
         (0, 0)
     };
-    r.threads.push(ThreadRecord { parent, ordinal, children: 0, name, panic: None });
+    r.threads.push(ThreadRecord { parent, ordinal, children: 0 });
+    if let Some(name) = name {
+        r.names.push((number, name));
+    }
     r.alive |= bit;
     r.enabled |= bit;
     r.eager |= bit;
@@ -140,11 +151,12 @@ unsafe fn enlist(r: *mut Rt, name: Option<Arc<str>>) -> usize {
     r.pending[slot] = Pending { at: slot, location: Location::caller(), kind: OpKind::Start };
     if r.mode == Mode::Pct {
         // Above every priority of a change point; these are below the number of change points.
-        r.priority[slot] = (1 << 20) + (r.random() >> 36) as i32;
-        if r.cur < MAX_THREADS && r.priority[slot] > r.priority[r.cur] {
-            r.above |= bit;
-        }
+        let priority = (1 << 20) + (r.random() >> 36) as i32;
+        // SAFETY: as above; `r` is not used after.
+        unsafe { set_priority(raw, slot, priority) };
     }
+    // SAFETY: as above.
+    let r = unsafe { &mut *raw };
     if r.track {
         record::started(r, slot);
     }
@@ -156,17 +168,16 @@ unsafe fn enlist(r: *mut Rt, name: Option<Arc<str>>) -> usize {
 /// # Safety
 /// `r` is this OS thread's runtime; what `f` borrows must outlive the thread.
 pub(crate) unsafe fn spawn<F: FnOnce() -> T, T>(r: *mut Rt, f: F, name: Option<Arc<str>>) -> Handle<T> {
-    let packet = Arc::new(Packet(UnsafeCell::new(None)));
-    let result = Arc::clone(&packet);
+    let (packet, theirs) = Packet::pair();
     // SAFETY: as the caller; the body catches every panic and ends by naming the next thread.
     unsafe {
         let slot = enlist(r, name);
         let number = (*r).number[slot];
         context::spawn(r, slot, move || {
             let value = catch(r, f);
-            *result.0.get() = Some(value);
+            theirs.put(value);
             // Dropping an unclaimed result runs user code, which may schedule or panic.
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(result))) {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(theirs))) {
                 drop(note_panic(r, payload));
             }
             ended(r)
@@ -207,23 +218,24 @@ unsafe fn note_panic(r: *mut Rt, payload: Box<dyn Any + Send>) -> Box<dyn Any + 
     let r = unsafe { &mut *r };
     let slot = r.cur;
     r.unwinding &= !(1 << slot);
+    r.cancelled &= !(1 << slot);
     let caught = r.panics.iter().rposition(|(s, _)| *s == slot).map(|i| r.panics.remove(i).1);
     r.panics.retain(|(s, _)| *s != slot);
     if payload.is::<Cancelled>() {
         return payload;
     }
-    let number = r.number[slot] as usize;
+    let number = r.number[slot];
     match payload.downcast::<Violation>() {
         Ok(violation) => {
             if r.failure.is_none() {
-                r.failure = Some(FailureKind::Violation((*violation).clone()));
+                r.failure = Some(Box::new(FailureKind::Violation((*violation).clone())));
             }
             r.cancel = true;
             violation
         }
         Err(payload) => {
             let caught = caught.unwrap_or_else(|| Caught::from_payload(&*payload));
-            r.threads[number].panic = Some(caught);
+            r.unobserved.push((number, caught));
             payload
         }
     }
@@ -235,9 +247,13 @@ unsafe fn main_panicked(r: *mut Rt) {
     // SAFETY: as `note_panic`.
     let r = unsafe { &mut *r };
     if r.failure.is_none()
-        && let Some(caught) = r.threads[0].panic.take()
+        && let Some(at) = r.unobserved.iter().position(|(number, _)| *number == 0)
     {
-        r.failure = Some(FailureKind::Panic { thread: "main".into(), panic: caught });
+        let own = r.unobserved.remove(at);
+        // A panic that only passes on what a joined thread panicked with is told as that one.
+        let passed_on = own.1.message.contains("on an `Err` value: Any") || own.1.message == SCOPED_PANIC;
+        let (number, panic) = if passed_on && !r.taken.is_empty() { r.taken.remove(0) } else { own };
+        r.failure = Some(Box::new(FailureKind::Panic { thread: label(r, number), panic }));
     }
     r.cancel = true;
 }
@@ -273,11 +289,11 @@ impl<T> Handle<T> {
         // SAFETY: as the caller.
         unsafe {
             wait_for_end(r, self.slot, self.number, location);
-            (&mut (*r).threads)[self.number as usize].panic = None;
+            observe(r, self.number);
             if (*r).track {
                 record::joined(r, self.number, location);
             }
-            match (*self.packet.0.get()).take() {
+            match self.packet.take() {
                 Some(result) => result,
                 // Only a thread that could not be unwound leaves nothing.
                 None => cancelled(),
@@ -296,7 +312,7 @@ pub(crate) unsafe fn wait_for_end(r: *mut Rt, slot: usize, number: u32, location
         while is_alive(r, slot, number) {
             let me = (*r).cur;
             if (*r).cancel {
-                if !std::thread::panicking() {
+                if !is_unwinding(r) {
                     cancelled();
                 }
                 teardown::wait_for_progress(r);
@@ -309,7 +325,7 @@ pub(crate) unsafe fn wait_for_end(r: *mut Rt, slot: usize, number: u32, location
             if (*r).enabled >> slot & 1 == 0 {
                 deadlock::check(r);
             }
-            if std::thread::panicking() {
+            if is_unwinding(r) {
                 block_while_unwinding(r, slot, OpKind::Join, location);
                 continue;
             }
@@ -340,10 +356,29 @@ pub(crate) unsafe fn block_while_unwinding(r: *mut Rt, at: usize, kind: OpKind, 
     }
 }
 
+/// The panic of a thread was taken by a join. Returns whether there was one.
+///
+/// # Safety
+/// `r` is this OS thread's runtime.
+pub(crate) unsafe fn observe(r: *mut Rt, number: u32) -> bool {
+    // SAFETY: as the caller; nothing switches here.
+    let r = unsafe { &mut *r };
+    if r.unobserved.is_empty() {
+        return false;
+    }
+    let at = r.unobserved.iter().position(|(n, _)| *n == number);
+    at.map(|at| r.taken.push(r.unobserved.remove(at))).is_some()
+}
+
+/// The name that a thread was given.
+pub(crate) fn given_name(r: &Rt, number: u32) -> Option<&Arc<str>> {
+    r.names.iter().find(|(n, _)| *n == number).map(|(_, name)| name)
+}
+
 /// Name of the thread with the given number: its own, or its place in the tree of threads.
 pub(crate) fn label(r: &Rt, number: u32) -> String {
     let Some(record) = r.threads.get(number as usize) else { return String::from("?") };
-    if let Some(name) = &record.name {
+    if let Some(name) = given_name(r, number) {
         return name.to_string();
     }
     if number == 0 {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::{Point, Scheduler, stay};
+use super::{Point, Scheduler};
 
 /// A scheduler that reads its decisions from bytes.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ impl Bytes {
 
 impl Scheduler for Bytes {
     fn next_thread(&mut self, point: &Point<'_>) -> usize {
-        self.take(point.enabled, stay(point))
+        self.take(point.enabled, point.default)
     }
 
     fn choose(&mut self, options: u64) -> usize {
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn zero_goes_on_and_others_count_from_the_running_thread() {
-        let point = Point { enabled: 0b1011, running: Some(1), pending: &[], names: &[] };
+        let point = Point { enabled: 0b1011, running: Some(1), default: 1, pending: &[], names: &[] };
         let mut bytes = Bytes::new(Arc::from([0u8, 1, 2, 3, 4]));
         let picks: Vec<usize> = (0..6).map(|_| bytes.next_thread(&point)).collect();
         assert_eq!(picks, [1, 3, 0, 1, 3, 1]);

@@ -4,7 +4,7 @@
 //! early. A switch away from a thread that could go on counts as a preemption; a switch at a blocked or ended thread
 //! is free (CHESS, PLDI 2007). Forced steps are not stored.
 
-use super::{Point, stay};
+use super::Point;
 
 /// One decision on the path from the root to the present leaf.
 struct Frame {
@@ -39,8 +39,7 @@ impl Dfs {
 
     /// The slot that goes on at a scheduling point with more than one option.
     pub fn next_thread(&mut self, point: &Point<'_>) -> usize {
-        let first = stay(point);
-        self.decide(point.enabled, first as u8, point.running.map(|s| s as u8))
+        self.decide(point.enabled, point.default as u8, point.running.map(|s| s as u8))
     }
 
     /// A choice of a value.

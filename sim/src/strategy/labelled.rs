@@ -14,7 +14,7 @@ use crate::choice::finalise;
 use crate::trace::choices::{Choice, ChoiceLog};
 use crate::trace::{Trace, verb};
 
-use super::{Pending, Point, Scheduler, stay};
+use super::{Pending, Point, Scheduler};
 
 /// What an operation is called, apart from where it stands.
 type Name = (String, String, u32);
@@ -139,7 +139,7 @@ impl Labelled {
             self.at += 1;
             self.waited = 0;
         }
-        stay(point)
+        point.default
     }
 }
 
@@ -150,6 +150,10 @@ impl Scheduler for Labelled {
             let thread = choice.thread.clone();
             let named = |p: &&Pending| point.names.get(p.thread as usize) == Some(&thread);
             let Some(p) = point.pending.iter().find(named) else {
+                if !point.names.contains(&thread) {
+                    // Not started yet: whoever starts it must move first.
+                    return self.wait(point);
+                }
                 self.at += 1;
                 continue;
             };

@@ -113,8 +113,10 @@ pub struct Pending {
 pub struct Point<'a> {
     /// The slots whose operation can run now, as bits. Never empty.
     pub enabled: u64,
-    /// The slot that ran last, if it can go on.
+    /// The slot that ran last, if it can go on and does not yield.
     pub running: Option<usize>,
+    /// The slot that a run without preemptions takes: the running one, else the lowest, a yielding one last.
+    pub default: usize,
     /// What the live threads are about to do, in the order of their slots, the blocked ones included. Empty unless
     /// [`Scheduler::wants_pending`].
     pub pending: &'a [Pending],
@@ -160,11 +162,6 @@ pub(crate) enum Plan {
         length: u32,
     },
     Asked(Active),
-}
-
-/// The option that a run without preemptions takes: the running thread if it can go on, else the lowest.
-pub(crate) fn stay(point: &Point<'_>) -> usize {
-    point.running.unwrap_or(point.enabled.trailing_zeros() as usize)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! [`Raw`] repeats the byte log of a run just made, step by step. [`Deviations`] repeats a run from the places where it
 //! deviates from a run without preemptions: that is what a replay token holds.
 
-use super::{Point, Scheduler, stay};
+use super::{Point, Scheduler};
 
 /// The byte log of a run: a slot or a value per step, forced ones included.
 #[derive(Debug, Clone)]
@@ -62,8 +62,7 @@ impl Repeat {
 
 impl Scheduler for Repeat {
     fn next_thread(&mut self, point: &Point<'_>) -> usize {
-        let default = stay(point);
-        self.decide(default)
+        self.decide(point.default)
     }
 
     fn choose(&mut self, options: u64) -> usize {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::Result;
 
 use crate::runtime::entry::{self, Identity, Joinable};
@@ -86,7 +86,8 @@ pub struct JoinHandle<T>(HandleKind<T>);
 
 enum HandleKind<T> {
     Real(Box<(std::thread::JoinHandle<T>, Thread)>),
-    Simulated(Joinable<T>, Thread),
+    /// The `Thread` is made when somebody asks for it.
+    Simulated(Joinable<T>, OnceLock<Thread>),
 }
 
 impl<T> JoinHandle<T> {
@@ -111,7 +112,7 @@ impl<T> JoinHandle<T> {
     pub fn thread(&self) -> &Thread {
         match &self.0 {
             HandleKind::Real(real) => &real.1,
-            HandleKind::Simulated(_, thread) => thread,
+            HandleKind::Simulated(joinable, thread) => thread.get_or_init(|| Thread::simulated(joinable.identity())),
         }
     }
 
@@ -147,8 +148,7 @@ where
 }
 
 fn simulated<T>(joinable: Joinable<T>) -> JoinHandle<T> {
-    let thread = Thread::simulated(joinable.identity());
-    JoinHandle(HandleKind::Simulated(joinable, thread))
+    JoinHandle(HandleKind::Simulated(joinable, OnceLock::new()))
 }
 
 fn real<T>(handle: std::thread::JoinHandle<T>) -> JoinHandle<T> {

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::io;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, panic_any, resume_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Result;
 
 use crate::runtime::entry::{self, Joinable, RealThread};
+use crate::runtime::threads::SCOPED_PANIC;
 
 use super::handle::{Builder, Thread};
 
@@ -82,7 +83,7 @@ where
     };
     match result {
         Err(payload) => resume_unwind(payload),
-        Ok(_) if panicked => panic!("a scoped thread panicked"),
+        Ok(_) if panicked => panic_any(SCOPED_PANIC),
         Ok(value) => value,
     }
 }
@@ -127,8 +128,7 @@ impl Builder {
                 match entry::spawn_scoped(f, name) {
                     Ok(joinable) => {
                         locked(list).push(joinable.place());
-                        let thread = Thread::simulated(joinable.identity());
-                        HandleKind::Simulated(joinable, thread)
+                        HandleKind::Simulated(joinable, OnceLock::new())
                     }
                     Err(_) => panic!("interleaf: a scope of a run is used outside the run"),
                 }
@@ -152,7 +152,7 @@ pub struct ScopedJoinHandle<'scope, T> {
 
 enum HandleKind<T> {
     Real { result: Arc<Mutex<Option<Result<T>>>>, thread: Arc<RealThread>, handle: Thread },
-    Simulated(Joinable<T>, Thread),
+    Simulated(Joinable<T>, OnceLock<Thread>),
 }
 
 impl<T> ScopedJoinHandle<'_, T> {
@@ -181,7 +181,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     pub fn thread(&self) -> &Thread {
         match &self.kind {
             HandleKind::Real { handle, .. } => handle,
-            HandleKind::Simulated(_, thread) => thread,
+            HandleKind::Simulated(joinable, thread) => thread.get_or_init(|| Thread::simulated(joinable.identity())),
         }
     }
 

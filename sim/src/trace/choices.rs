@@ -1,12 +1,13 @@
 //! The labelled choice log: a failing run in text, one scheduling step a line.
 //!
 //! Seeds and slot numbers die when the code changes; *who does what next* mostly does not. A line names the thread by
-//! its place in the tree of threads (or its own name) and the operation by kind, object name and place:
+//! its place in the tree of threads (or its own name) and the operation by kind, object name and place (the columns are
+//! separated by tabs, drawn as bars here):
 //!
 //! ```text
 //! # interleaf-choices 1 seed=17 max_steps=200000 every_operation=0 spurious=0 weak=0 idle=0
-//! main/0	lock	Chain	src/chain.rs:52:31
-//! main/1	choose	1	src/pool.rs:9:14
+//! main/0 | lock | Chain | src/chain.rs:52:31
+//! main/1 | choose | 1 | src/pool.rs:9:14
 //! ```
 //!
 //! [`crate::replay_choices`] follows such a log also after unrelated changes of the program.

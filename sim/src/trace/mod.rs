@@ -42,8 +42,10 @@ pub struct Decision {
     pub options: u64,
     /// The option taken.
     pub chosen: u8,
-    /// The slot that ran before.
-    pub running: u8,
+    /// The option that a run without preemptions takes here.
+    pub default: u8,
+    /// A switch away from a thread that could have gone on.
+    pub preemption: bool,
     /// A choice of a value, not of a thread.
     pub data: bool,
     /// Number of the chosen thread (of the choosing thread, if a value was chosen).
@@ -61,16 +63,6 @@ impl Decision {
     #[must_use]
     pub fn forced(&self) -> bool {
         self.options & self.options.wrapping_sub(1) == 0
-    }
-
-    /// What a run without preemptions takes here: the running thread if it can go on, else the lowest option.
-    #[must_use]
-    pub fn default_option(&self) -> u8 {
-        if !self.data && self.running < 64 && self.options >> self.running & 1 == 1 {
-            self.running
-        } else {
-            self.options.trailing_zeros() as u8
-        }
     }
 }
 
@@ -125,10 +117,7 @@ impl Trace {
     /// Number of preemptions: switches away from a thread that could have gone on.
     #[must_use]
     pub fn preemptions(&self) -> usize {
-        self.decisions
-            .iter()
-            .filter(|d| !d.data && d.running < 64 && d.options >> d.running & 1 == 1 && d.chosen != d.running)
-            .count()
+        self.decisions.iter().filter(|d| d.preemption).count()
     }
 }
 

@@ -1,0 +1,10 @@
+//! Stories that must fail, with the invariant that they name: tests of the checkers and of the search.
+//!
+//! Some switch a bug of the engine on, the others are user code with a mistake of its own.
+
+pub mod a_fork_switch_in_three_steps;
+pub mod a_wave_that_forgets_a_dependency;
+pub mod check_then_act_in_user_code;
+pub mod locks_in_two_orders;
+pub mod reversed_lock_order_deadlocks;
+pub mod the_vulnerable_design_spends_twice;

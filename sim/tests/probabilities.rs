@@ -14,7 +14,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use interleaf::Strategy;
-use language::{Program, measure};
+use language::program::Program;
+use language::run::measure;
 
 /// Half the width of the interval, in standard deviations: a right implementation is outside once in 150,000 times.
 const DEVIATIONS: f64 = 4.5;

@@ -21,7 +21,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use language::{Program, count};
+use language::program::Program;
+use language::run::count;
 
 /// Most schedules of one program.
 const LIMIT: u64 = 400_000;

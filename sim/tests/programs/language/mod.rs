@@ -19,9 +19,6 @@
 //! the literature: a failed `cas` or `trylock` reads; read locks commute; all other operations on one lock conflict.
 
 mod expression;
-mod program;
+pub(crate) mod program;
 mod reader;
-mod run;
-
-pub(crate) use program::Program;
-pub(crate) use run::{Counted, count, measure};
+pub(crate) mod run;

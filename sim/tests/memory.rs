@@ -118,7 +118,7 @@ struct Signs(Arc<Mutex<Vec<Box<u32>>>>);
 impl Drop for Signs {
     fn drop(&mut self) {
         if let Ok(mut book) = self.0.lock() {
-            book.push(Box::new(7));
+            book.push(String::from("a value on the heap"));
         }
     }
 }

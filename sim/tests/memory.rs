@@ -113,7 +113,7 @@ fn all_fail(strategy: &str, n: u64, body: impl Fn() + Sync) {
 }
 
 /// A value whose destructor takes a lock and schedules.
-struct Signs(Arc<Mutex<Vec<Box<u32>>>>);
+struct Signs(Arc<Mutex<Vec<String>>>);
 
 impl Drop for Signs {
     fn drop(&mut self) {

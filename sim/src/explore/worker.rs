@@ -114,23 +114,31 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
     }
 
     /// Runs a seed, once more if a `try_` operation came to light too late.
+    // Inlined down to the switch, as are the functions it calls: plans and outcomes passed through memory are written in
+    // small parts and read in large ones, and each such read waits for the store buffer.
+    #[inline(always)]
     fn execute(&mut self, seed: u64, detail: Detail) -> Outcome {
         self.machine.every_operation(self.profile.every_operation);
         let outcome = self.run_plan(seed, self.plan(seed), detail);
-        if !outcome.observed_late {
-            return outcome;
-        }
+        if outcome.observed_late { self.repeat(seed, detail) } else { outcome }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn repeat(&mut self, seed: u64, detail: Detail) -> Outcome {
         self.report.repeated += 1;
         self.machine.every_operation(true);
         self.run_plan(seed, self.plan(seed), detail)
     }
 
+    #[inline(always)]
     fn run_plan(&mut self, seed: u64, plan: Plan, detail: Detail) -> Outcome {
         let monitor = self.explorer.monitor.as_ref().map(|make| make());
         self.machine.run(self.f, seed, plan, detail, monitor)
     }
 
     /// The strategy of a seed.
+    #[inline(always)]
     fn plan(&self, seed: u64) -> Plan {
         let pct = |depth| Plan::Pct { depth, length: self.profile.length };
         match &self.explorer.strategy {

@@ -86,6 +86,7 @@ impl Machine {
     }
 
     /// Runs `f` once.
+    #[inline(always)]
     pub(crate) fn run<F: Fn()>(
         &mut self,
         f: &F,
@@ -111,6 +112,7 @@ impl Machine {
         self.end()
     }
 
+    #[inline(always)]
     fn begin(&mut self, seed: u64, plan: Plan, detail: Detail, monitor: Option<Box<dyn Monitor>>) {
         let epoch = self.seat.next_epoch();
         let r = &mut *self.rt;
@@ -159,6 +161,7 @@ impl Machine {
         r.adopt(plan);
     }
 
+    #[inline(always)]
     fn end(&mut self) -> Outcome {
         let r = &mut *self.rt;
         if r.failure.is_none()
@@ -197,6 +200,7 @@ impl Machine {
 
 impl Rt {
     /// Sets up the strategy for the run that begins.
+    #[inline(always)]
     fn adopt(&mut self, plan: Plan) {
         self.above = u64::MAX;
         self.next_change = u32::MAX;

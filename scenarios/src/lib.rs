@@ -6,12 +6,18 @@
 //! * [`negative`]: stories that must fail, with the invariant they name
 //! * [`checkers`]: the engine as the invariants see it
 //! * [`blocks`]: real and generated blocks as input
+//! * [`campaign`]: many runs of many scenarios: seeds, gates, verdicts, equivalence, the self-test
+//! * [`report`]: how results are shown and stored
+//! * [`cli`]: the command line
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod campaign;
 pub mod checkers;
+pub mod cli;
 pub mod ledger;
 pub mod negative;
 pub mod registry;
+pub mod report;
 pub mod scenario;
 pub mod scheduler;

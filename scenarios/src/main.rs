@@ -1,2 +1,7 @@
-//! The command line of Interleaf.
-fn main() {}
+//! The program `interleaf`: see [`interleaf_scenarios::cli`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    interleaf_scenarios::cli::main()
+}

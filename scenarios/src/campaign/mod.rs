@@ -1,0 +1,26 @@
+//! Many runs of many scenarios.
+//!
+//! * [`exit`]: exit codes and which of several decides
+//! * [`subject`]: a scenario, perhaps with a planted bug switched on
+//! * [`selection`]: which scenarios a campaign runs
+//! * [`profile`]: how much it runs, from a TOML file
+//! * [`rounds`]: how the runs are dealt out, so that a budget of time cuts all scenarios alike
+//! * [`runner`]: the campaign itself
+//! * [`verdict`]: what a scenario's runs showed; gates
+//! * [`equivalence`]: schedulers against sequential execution, simulated and on real threads
+//! * [`selftest`]: tests of the tests: planted bugs, canary, no false findings
+//! * [`fixtures`]: hidden scenarios that end in each possible way
+
+pub mod equivalence;
+pub mod exit;
+pub mod fixtures;
+pub mod profile;
+pub mod rounds;
+pub mod runner;
+pub mod selection;
+pub mod selftest;
+pub mod subject;
+pub mod verdict;
+
+pub use exit::Exit;
+pub use subject::Subject;

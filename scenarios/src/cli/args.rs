@@ -1,0 +1,157 @@
+//! What may be given on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+use interleaf::Strategy;
+use interleaf_engine::planted::Planted;
+
+use super::values::{Jobs, Policies, Seed, Seeds, Workers};
+use crate::blocks::spec::Spec;
+use crate::campaign::profile::Budget;
+use crate::report::terminal::{Color, Format};
+
+/// Where the files of runs go.
+const OUT: &str = "target/interleaf";
+
+/// Deterministic simulation of a ledger and its block schedulers.
+#[derive(Debug, Parser)]
+#[command(name = "interleaf", version, after_help = EXIT_CODES)]
+pub struct Args {
+    /// What to do; without a command, `run` with the default profile.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Text for people, or one JSON object a line for programs.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    pub message_format: Format,
+    /// When to use colours.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: Color,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 passed, 1 violated, 2 bad input, 3 deadlock, 4 nothing ran, \
+5 same seed but another run, 6 engine panicked, 7 gate: too little shown, 8 inconclusive or interrupted, \
+9 replay diverged";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show the scenarios.
+    List,
+    /// Run scenarios under many schedules.
+    Run(RunArgs),
+    /// Run a stored failure once more.
+    Replay(ReplayArgs),
+    /// Compare the block schedulers with sequential execution, simulated and on real threads.
+    Equiv(EquivArgs),
+    /// Test the tests: every planted bug is found, the canary fails, and nothing else does.
+    Selftest(SelftestArgs),
+}
+
+impl Default for Command {
+    fn default() -> Self {
+        Self::Run(RunArgs::parse_from(["interleaf"]))
+    }
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Parser)]
+pub struct RunArgs {
+    /// Only scenarios whose name contains one of these; each must select something.
+    #[arg(value_name = "FILTER")]
+    pub filters: Vec<String>,
+    /// This seed only. Gates are not judged.
+    #[arg(long, value_name = "SEED", conflicts_with_all = ["seeds", "budget"])]
+    pub seed: Option<Seed>,
+    /// These seeds of each scenario: `A..B` (without B), `A..=B`, or `N` for `0..N`.
+    #[arg(long, value_name = "SEEDS")]
+    pub seeds: Option<Seeds>,
+    /// End after this time, e.g. `30s`, `10m`. Without seeds, run until then.
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<Budget>,
+    /// How schedules are chosen: `random`, `pct:D`, `portfolio`, `dfs`, `dfs:K`.
+    #[arg(long)]
+    pub strategy: Option<Strategy>,
+    /// Number of OS threads. Results do not depend on it.
+    #[arg(long, short, value_name = "N", default_value_t)]
+    pub jobs: Jobs,
+    /// End a scenario after this many failures.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_failures: Option<u32>,
+    /// Switch a planted bug on. Without filters, the scenarios that can find it are run.
+    #[arg(long, value_name = "BUG")]
+    pub plant: Option<Planted>,
+    /// `default`, or the path of a TOML file.
+    #[arg(long, default_value = "default")]
+    pub profile: String,
+    /// Where the files of runs go.
+    #[arg(long, value_name = "FOLDER", default_value = OUT)]
+    pub out: PathBuf,
+}
+
+/// Arguments of `replay`.
+#[derive(Debug, Parser)]
+pub struct ReplayArgs {
+    /// A token, a failure's folder or `failure.toml`, or a file with a token.
+    #[arg(value_name = "TOKEN|FILE")]
+    pub what: String,
+    /// Write the trace of the replay to this file, as JSON Lines.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Most rows of the table; 0 for all.
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub rows: usize,
+    /// Where the files of runs are: a token is compared with the trace that the last run stored with it.
+    #[arg(long, value_name = "FOLDER", default_value = OUT)]
+    pub out: PathBuf,
+}
+
+/// Arguments of `equiv`.
+#[derive(Debug, Parser)]
+pub struct EquivArgs {
+    /// A raw Bitcoin block, binary or hex. Without it: mainnet block 702,861.
+    #[arg(long, value_name = "FILE", conflicts_with = "generate")]
+    pub block: Option<PathBuf>,
+    /// Generate a block: `independent:TXS`, `chain:TXS:SHARE%[:first|last|spread]`, `random:TXS:SHARE%` or
+    /// `conflicts:TXS:SHARE%`.
+    #[arg(long, value_name = "SPEC")]
+    pub generate: Option<Spec>,
+    /// Seed of the generated block.
+    #[arg(long, value_name = "SEED", default_value = "0", requires = "generate")]
+    pub generate_seed: Seed,
+    /// Policies, separated by commas, or `all`. Without it, one of each kind.
+    #[arg(long, value_name = "POLICIES")]
+    pub policies: Option<Policies>,
+    /// Numbers of workers: `A..B` (both included), or a list such as `2,4`.
+    #[arg(long, value_name = "WORKERS", default_value = "1..8")]
+    pub workers: Workers,
+    /// Seeds of the simulated runs of each combination.
+    #[arg(long, value_name = "SEEDS", default_value = "0..16")]
+    pub seeds: Seeds,
+    /// Runs of each combination on real threads.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub real_runs: u64,
+    /// How schedules are chosen.
+    #[arg(long, default_value = "portfolio")]
+    pub strategy: Strategy,
+    /// Number of OS threads that share the simulated runs.
+    #[arg(long, short, value_name = "N", default_value_t)]
+    pub jobs: Jobs,
+    /// Switch a planted bug of the schedulers on.
+    #[arg(long, value_name = "BUG")]
+    pub plant: Option<Planted>,
+    /// Where the files of runs go.
+    #[arg(long, value_name = "FOLDER", default_value = OUT)]
+    pub out: PathBuf,
+}
+
+/// Arguments of `selftest`.
+#[derive(Debug, Parser)]
+pub struct SelftestArgs {
+    /// Runs without any bug, in which nothing may be found.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub interleavings: u64,
+    /// Number of OS threads.
+    #[arg(long, short, value_name = "N", default_value_t)]
+    pub jobs: Jobs,
+}

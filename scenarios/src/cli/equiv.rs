@@ -1,0 +1,225 @@
+//! `interleaf equiv`: the block schedulers against sequential execution.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use interleaf_engine::planted::Planted;
+use interleaf_engine::schedule::Policy;
+use serde_json::json;
+
+use super::args::EquivArgs;
+use super::run::report_failure;
+use super::{Refusal, interrupt};
+use crate::campaign::Exit;
+use crate::campaign::equivalence::{Case, CaseReport, Effort, Source, Subject};
+use crate::report::failure_file::Found;
+use crate::report::json::VERSION;
+use crate::report::progress::Progress;
+use crate::report::provenance::Provenance;
+use crate::report::run_folder::RunFolder;
+use crate::report::table::{Align, Table, grouped};
+use crate::report::terminal::{Terminal, Tone};
+
+/// Compares the block schedulers with sequential execution.
+///
+/// # Errors
+/// If the block cannot be read, the bug is none of the schedulers', or the run's files cannot be written.
+pub fn equiv(terminal: &Terminal, args: &EquivArgs) -> Result<Exit, Refusal> {
+    let schedulers = [None, Some(Planted::WaveIgnoresDependency), Some(Planted::ReadyBeforePublish)];
+    if !schedulers.contains(&args.plant) {
+        let known = "expected wave-ignores-dependency or ready-before-publish";
+        return Err(Refusal::BadInput(format!("--plant: this bug is none of the schedulers'; {known}")));
+    }
+    let subject = Subject::load(source(args)).map_err(Refusal::bad_input)?;
+    let cases = cases(args);
+    describe(terminal, args, &subject, &cases);
+    let interrupted = interrupt::listen();
+    let start = Instant::now();
+    let reports = compare(terminal, args, &subject, &cases, interrupted);
+    let exit = exit(&reports, interrupted.load(Ordering::Relaxed));
+    report_failures(terminal, args, &subject, &reports)?;
+    terminal.print(&matrix(&reports, &args.workers.0).plain());
+    vacuity(terminal, &subject, &reports);
+    conclude(terminal, &reports, exit, start.elapsed());
+    Ok(exit)
+}
+
+fn source(args: &EquivArgs) -> Source {
+    match (&args.block, args.generate) {
+        (Some(path), _) => Source::File(path.clone()),
+        (None, Some(spec)) => Source::Generated { spec, seed: args.generate_seed.0 },
+        (None, None) => Source::Mainnet,
+    }
+}
+
+fn cases(args: &EquivArgs) -> Vec<Case> {
+    let policies = args.policies.as_ref().map_or_else(Policy::representatives, |p| p.0.clone());
+    let case = |policy, workers| Case { policy, workers, planted: args.plant };
+    policies.iter().flat_map(|p| args.workers.0.iter().map(move |w| case(*p, *w))).collect()
+}
+
+fn describe(terminal: &Terminal, args: &EquivArgs, subject: &Subject, cases: &[Case]) {
+    let (txs, dependent, failing) = (subject.txs(), subject.dependent(), subject.failing());
+    let block = format!("{}: {txs} transactions, {dependent} depend on others, {failing} fail", subject.name());
+    terminal.status(Tone::Good, "Block", block);
+    let seeds = args.seeds.0.end - args.seeds.0.start;
+    let each = format!("{} simulated and {} real runs each, {} jobs", grouped(seeds), args.real_runs, args.jobs);
+    terminal.status(Tone::Good, "Running", format_args!("{} combinations, {each}", cases.len()));
+    terminal.message(&json!({
+        "type": "equiv", "version": VERSION, "block": subject.name(), "transactions": txs, "dependent": dependent,
+        "failing": failing, "combinations": cases.len(), "seeds": [args.seeds.0.start, args.seeds.0.end],
+        "real_runs": args.real_runs, "jobs": args.jobs.0,
+    }));
+}
+
+fn compare(
+    terminal: &Terminal,
+    args: &EquivArgs,
+    subject: &Subject,
+    cases: &[Case],
+    interrupted: &AtomicBool,
+) -> Vec<CaseReport> {
+    let seeds = args.seeds.0.clone();
+    let progress = Progress::new(*terminal, (seeds.end - seeds.start).checked_mul(cases.len() as u64));
+    let effort = Effort { seeds, strategy: args.strategy.clone(), real_runs: args.real_runs, jobs: args.jobs.0 };
+    let done = AtomicU64::new(0);
+    let mut reports = Vec::new();
+    for case in cases {
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        let report = subject.compare(*case, &effort, interrupted, &done);
+        terminal.message(&message(&report));
+        reports.push(report);
+        progress.show(done.load(Ordering::Relaxed));
+    }
+    progress.finish();
+    reports
+}
+
+fn message(report: &CaseReport) -> serde_json::Value {
+    json!({
+        "type": "combination",
+        "policy": report.case.policy.to_string(),
+        "workers": report.case.workers,
+        "planted": report.case.planted.map(|bug| bug.name()),
+        "interleavings": report.simulated.executions,
+        "distinct": report.simulated.distinct,
+        "real_runs": report.real_runs,
+        "conflicts": report.conflicts,
+        "difference": report.simulated.first_failure().map(|f| f.kind.headline()),
+        "real_difference": report.real_difference.as_ref().map(ToString::to_string),
+        "exit": report.exit().code(),
+    })
+}
+
+fn exit(reports: &[CaseReport], interrupted: bool) -> Exit {
+    let conflicts: u64 = reports.iter().map(|r| r.conflicts).sum();
+    let own = if interrupted {
+        Exit::Inconclusive
+    } else if conflicts == 0 {
+        Exit::Gate
+    } else {
+        Exit::Passed
+    };
+    Exit::decisive(reports.iter().map(CaseReport::exit).chain([own]))
+}
+
+/// Shows the first failure of each signature, and each difference on real threads.
+fn report_failures(
+    terminal: &Terminal,
+    args: &EquivArgs,
+    subject: &Subject,
+    reports: &[CaseReport],
+) -> Result<(), Refusal> {
+    let mut found: Vec<Found<'_>> = Vec::new();
+    for report in reports {
+        let Some(failure) = report.simulated.first_failure() else { continue };
+        match found.iter_mut().find(|f| f.failure.signature() == failure.signature()) {
+            Some(same) => same.times += 1,
+            None => found.push(Found {
+                scenario: subject.token_name(&Case { planted: None, ..report.case }),
+                planted: report.case.planted,
+                first_seed: args.seeds.0.start,
+                times: 1,
+                failure,
+            }),
+        }
+    }
+    if !found.is_empty() {
+        let folder = RunFolder::create(&args.out).map_err(Refusal::bad_input)?;
+        let provenance = Provenance::of_this_tree();
+        for found in &found {
+            report_failure(terminal, found, &folder, &provenance).map_err(Refusal::bad_input)?;
+        }
+    }
+    for report in reports {
+        if let Some(difference) = &report.real_difference {
+            let (policy, workers) = (report.case.policy, report.case.workers);
+            terminal.status(Tone::Bad, "Differs", format_args!("on real threads: {policy}, {workers} workers"));
+            terminal.print(&format!("  {difference}"));
+        }
+    }
+    Ok(())
+}
+
+/// A row per policy, a column per number of workers.
+fn matrix(reports: &[CaseReport], workers: &[usize]) -> Table {
+    let titles: Vec<String> = workers.iter().map(|w| format!("{w}w")).collect();
+    let mut header = vec![("policy", Align::Left)];
+    header.extend(titles.iter().map(|t| (t.as_str(), Align::Right)));
+    header.extend(["interleavings", "distinct", "real runs", "conflicts met"].map(|t| (t, Align::Right)));
+    let mut table = Table::new(&header);
+    for of_policy in reports.chunk_by(|a, b| a.case.policy == b.case.policy) {
+        let sum = |of: fn(&CaseReport) -> u64| grouped(of_policy.iter().map(of).sum());
+        let mut row = vec![of_policy[0].case.policy.to_string()];
+        row.extend(
+            workers.iter().map(|w| of_policy.iter().find(|r| r.case.workers == *w).map_or("?", sign).to_owned()),
+        );
+        row.push(sum(|r| r.simulated.executions));
+        row.push(sum(|r| r.simulated.distinct));
+        row.push(sum(|r| r.real_runs));
+        row.push(sum(|r| r.conflicts));
+        table.row(row);
+    }
+    table
+}
+
+fn sign(report: &CaseReport) -> &'static str {
+    match report.exit() {
+        Exit::Passed => "=",
+        Exit::Violated => "differs",
+        Exit::NotSettled => "stuck",
+        Exit::Panicked => "panics",
+        _ => "?",
+    }
+}
+
+/// Says whether the comparison could have shown anything.
+fn vacuity(terminal: &Terminal, subject: &Subject, reports: &[CaseReport]) {
+    let conflicts: u64 = reports.iter().map(|r| r.conflicts).sum();
+    let runs: u64 = reports.iter().map(|r| r.simulated.executions + r.real_runs).sum();
+    let share = 100.0 * subject.dependent() as f64 / (subject.txs() as f64).max(1.0);
+    let verdict = if conflicts == 0 { "this comparison shows nothing" } else { "ok" };
+    terminal.print(&format!(
+        "\nconflicts met: {} in {} runs ({} of {} transactions depend on others, {share:.0} %): {verdict}",
+        grouped(conflicts),
+        grouped(runs),
+        subject.dependent(),
+        subject.txs(),
+    ));
+}
+
+fn conclude(terminal: &Terminal, reports: &[CaseReport], exit: Exit, elapsed: Duration) {
+    let conflicts: u64 = reports.iter().map(|r| r.conflicts).sum();
+    let seconds = elapsed.as_secs_f64();
+    terminal.message(&json!({ "type": "end", "exit": exit.code(), "conflicts": conflicts, "seconds": seconds }));
+    let (tone, word) = if exit == Exit::Passed { (Tone::Good, "Equivalent") } else { (Tone::Bad, "Failed") };
+    let meaning = if exit == Exit::Passed { "every combination equals sequential execution" } else { exit.meaning() };
+    let combinations = reports.len();
+    terminal.status(
+        tone,
+        word,
+        format_args!("{combinations} combinations in {seconds:.1} s: {meaning} (exit code {})", exit.code()),
+    );
+}

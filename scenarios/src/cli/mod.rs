@@ -1,0 +1,67 @@
+//! The command line.
+//!
+//! * [`args`]: what may be given
+//! * [`values`]: seeds, workers and their text forms
+//! * [`interrupt`]: Ctrl-C
+//! * [`list`], [`run`], [`replay`], [`equiv`], [`selftest`]: the commands
+
+pub mod args;
+pub mod equiv;
+pub mod interrupt;
+pub mod list;
+pub mod replay;
+pub mod run;
+pub mod selftest;
+pub mod values;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::campaign::Exit;
+use crate::report::terminal::Terminal;
+use args::{Args, Command};
+
+/// Why a command could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// Bad usage or bad input.
+    #[error("{0}")]
+    BadInput(String),
+    /// Nothing to run.
+    #[error("{0}")]
+    NothingRan(String),
+}
+
+impl Refusal {
+    /// Bad input, explained by an error.
+    pub fn bad_input(error: impl std::fmt::Display) -> Self {
+        Self::BadInput(error.to_string())
+    }
+
+    const fn exit(&self) -> Exit {
+        match self {
+            Self::BadInput(_) => Exit::BadInput,
+            Self::NothingRan(_) => Exit::NothingRan,
+        }
+    }
+}
+
+/// Runs the program: reads the command line, does what it says, and gives the exit code.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args = Args::parse();
+    let terminal = Terminal::new(args.message_format, args.color);
+    let done = match args.command.unwrap_or_default() {
+        Command::List => Ok(list::list(&terminal)),
+        Command::Run(args) => run::run(&terminal, &args),
+        Command::Replay(args) => replay::replay(&terminal, &args),
+        Command::Equiv(args) => equiv::equiv(&terminal, &args),
+        Command::Selftest(args) => selftest::selftest(&terminal, &args),
+    };
+    done.unwrap_or_else(|refusal| {
+        terminal.error(&refusal);
+        refusal.exit()
+    })
+    .into()
+}

@@ -1,0 +1,160 @@
+//! `interleaf replay`: a stored failure once more.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use interleaf::trace::{Trace, jsonl, table};
+use interleaf::{Failure, Replay, Token};
+use serde_json::json;
+
+use super::Refusal;
+use super::args::ReplayArgs;
+use crate::campaign::equivalence::{self, TokenName};
+use crate::campaign::{Exit, Subject};
+use crate::report::failure_file::{FAILURE, FailureFile, ReadError, TRACE};
+use crate::report::json::VERSION;
+use crate::report::run_folder;
+use crate::report::terminal::{Terminal, Tone};
+
+/// Where a replay comes from.
+struct Stored {
+    token: Token,
+    /// What was stored with it.
+    file: Option<(PathBuf, FailureFile)>,
+}
+
+/// How a replayed trace compares with the stored one.
+enum Comparison {
+    /// There is no stored trace.
+    Nothing,
+    Equal,
+    /// Number of the first line that differs, from 1.
+    DiffersAt(usize),
+}
+
+/// Runs a stored failure once more.
+///
+/// # Errors
+/// If token or file are malformed, name a scenario that does not exist, or the trace cannot be written.
+pub fn replay(terminal: &Terminal, args: &ReplayArgs) -> Result<Exit, Refusal> {
+    let stored = find(args)?;
+    terminal.status(Tone::Good, "Replaying", format_args!("{}, seed {}", stored.token.name, stored.token.seed));
+    let replay = run(&stored.token)?;
+    let (trace, failure, exit) = match &replay {
+        Replay::Failed(failure) => (&failure.trace, Some(failure), Exit::of(&failure.kind)),
+        Replay::Diverged(failure) => (&failure.trace, Some(failure), Exit::Diverged),
+        Replay::Passed(trace) => (&**trace, None, Exit::Passed),
+    };
+    let text = jsonl::render(trace);
+    if let Some(path) = &args.trace {
+        let failed = |e| Refusal::BadInput(format!("{}: cannot be written: {e}", path.display()));
+        fs::write(path, &text).map_err(failed)?;
+    }
+    let comparison = compare(&stored, &text)?;
+    show(terminal, args, trace, failure.map(|f| &**f));
+    conclude(terminal, &stored, failure.map(|f| &**f), &comparison, exit);
+    Ok(exit)
+}
+
+/// Reads what was given: a token, a folder or a file.
+fn find(args: &ReplayArgs) -> Result<Stored, Refusal> {
+    if args.what.starts_with("il1:") {
+        let token: Token = args.what.parse().map_err(Refusal::bad_input)?;
+        let text = token.to_string();
+        return Ok(Stored { token, file: stored_with(&args.out, &text) });
+    }
+    let mut path = PathBuf::from(&args.what);
+    if path.is_dir() {
+        path.push(FAILURE);
+    }
+    if path.extension().is_some_and(|e| e == "toml") {
+        let file = FailureFile::read(&path).map_err(Refusal::bad_input)?;
+        let token = file.parse_token(&path).map_err(Refusal::bad_input)?;
+        return Ok(Stored { token, file: Some((path, file)) });
+    }
+    let text =
+        fs::read_to_string(&path).map_err(|error| Refusal::bad_input(ReadError::Io { path: path.clone(), error }))?;
+    let token = text.parse().map_err(|e| Refusal::BadInput(format!("{}: {e}", path.display())))?;
+    Ok(Stored { token, file: None })
+}
+
+/// What the last run stored with this token.
+fn stored_with(out: &Path, token: &str) -> Option<(PathBuf, FailureFile)> {
+    let failures = run_folder::latest(out)?.join("failures");
+    let mut paths: Vec<PathBuf> = fs::read_dir(failures).ok()?.flatten().map(|e| e.path().join(FAILURE)).collect();
+    paths.sort_unstable();
+    let files = paths.into_iter().filter_map(|path| FailureFile::read(&path).ok().map(|file| (path, file)));
+    files.into_iter().find(|(_, file)| file.token == token)
+}
+
+fn run(token: &Token) -> Result<Replay, Refusal> {
+    if token.name.starts_with(TokenName::PREFIX) {
+        let name: TokenName = token.name.parse().map_err(Refusal::bad_input)?;
+        let subject = equivalence::Subject::load(name.source).map_err(Refusal::bad_input)?;
+        return Ok(subject.replay(&name.case, token));
+    }
+    let subject: Subject = token.name.parse().map_err(|e| Refusal::BadInput(format!("replay token: {e}")))?;
+    Ok(subject.replay(token))
+}
+
+fn compare(stored: &Stored, text: &str) -> Result<Comparison, Refusal> {
+    let Some((path, _)) = &stored.file else { return Ok(Comparison::Nothing) };
+    let path = path.with_file_name(TRACE);
+    let before = match fs::read_to_string(&path) {
+        Ok(before) => before,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Comparison::Nothing),
+        Err(error) => return Err(Refusal::bad_input(ReadError::Io { path, error })),
+    };
+    if before == text {
+        return Ok(Comparison::Equal);
+    }
+    let same = before.lines().zip(text.lines()).take_while(|(a, b)| a == b).count();
+    Ok(Comparison::DiffersAt(same + 1))
+}
+
+fn show(terminal: &Terminal, args: &ReplayArgs, trace: &Trace, failure: Option<&Failure>) {
+    let rows_max = if args.rows == 0 { usize::MAX } else { args.rows };
+    let style = table::Style { rows_max, ..table::Style::default() };
+    terminal.print(table::render(trace, style).trim_end());
+    let Some(failure) = failure else { return };
+    terminal.print(&format!("\n{}", failure.kind.headline()));
+    for detail in failure.kind.details() {
+        terminal.print(&format!("  {detail}"));
+    }
+    if let Some(backtrace) = &failure.backtrace {
+        terminal.print(backtrace);
+    }
+}
+
+fn conclude(terminal: &Terminal, stored: &Stored, failure: Option<&Failure>, comparison: &Comparison, exit: Exit) {
+    let signature = failure.map(Failure::signature);
+    let before = stored.file.as_ref().map(|(_, file)| file.signature.clone());
+    let trace = match comparison {
+        Comparison::Nothing => None,
+        Comparison::Equal => Some(json!({ "equal": true })),
+        Comparison::DiffersAt(line) => Some(json!({ "equal": false, "first_different_line": line })),
+    };
+    terminal.message(&json!({
+        "type": "replay", "version": VERSION, "scenario": stored.token.name, "seed": stored.token.seed,
+        "headline": failure.map(|f| f.kind.headline()), "signature": signature, "stored_signature": before,
+        "trace": trace, "exit": exit.code(),
+    }));
+    match comparison {
+        Comparison::Nothing => {}
+        Comparison::Equal => terminal.status(Tone::Good, "Trace", "byte-equal to the stored one"),
+        Comparison::DiffersAt(line) => {
+            terminal.status(Tone::Warning, "Trace", format_args!("differs from the stored one, first in line {line}"));
+        }
+    }
+    let (tone, word, text) = match (exit, signature, before) {
+        (Exit::Passed, ..) => (Tone::Good, "Passed", "it does not fail any more".to_owned()),
+        (Exit::Diverged, ..) => {
+            (Tone::Bad, "Diverged", "the program has changed: it came to a choice that the record does not fit".into())
+        }
+        (_, Some(now), Some(before)) if now != before => {
+            (Tone::Bad, "Failed", format!("differently: {now}; the stored failure is {before}"))
+        }
+        (_, now, _) => (Tone::Bad, "Reproduced", now.unwrap_or_default()),
+    };
+    terminal.status(tone, word, format_args!("{text} (exit code {})", exit.code()));
+}

@@ -1,0 +1,223 @@
+//! `interleaf run`: scenarios under many schedules.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::args::RunArgs;
+use super::{Refusal, interrupt};
+use crate::campaign::profile::Profile;
+use crate::campaign::rounds::part;
+use crate::campaign::runner::{Campaign, Entry, Outcome, Stopped};
+use crate::campaign::{Exit, Subject, selection};
+use crate::report::failure_block::{self, Context};
+use crate::report::failure_file::Found;
+use crate::report::progress::Progress;
+use crate::report::provenance::Provenance;
+use crate::report::run_folder::{RunFolder, WriteError, folder_name};
+use crate::report::table::grouped;
+use crate::report::terminal::{Terminal, Tone};
+use crate::report::{campaign as summary, json};
+
+/// Checked-in failures.
+const CORPUS: &str = "scenarios/corpus";
+
+/// More runs than any budget of time allows.
+const UNLIMITED: u64 = 1 << 62;
+
+/// Runs a campaign.
+///
+/// # Errors
+/// If the profile is malformed, nothing is selected, or the run's files cannot be written.
+pub fn run(terminal: &Terminal, args: &RunArgs) -> Result<Exit, Refusal> {
+    let profile = Profile::load(&args.profile).map_err(Refusal::bad_input)?;
+    let filters = if args.filters.is_empty() { &profile.filters } else { &args.filters };
+    let entries = entries(args, &profile, filters)?;
+    let interrupted = interrupt::listen();
+    let campaign = Campaign {
+        strategy: args.strategy.clone(),
+        otherwise: profile.strategy.clone(),
+        jobs: args.jobs.0,
+        max_failures: args.max_failures.map_or(profile.max_failures, |n| n as usize),
+        budget: budget(args, &profile),
+        gates: args.seed.is_none(),
+        interrupted,
+        entries,
+    };
+    let folder = RunFolder::create(&args.out).map_err(Refusal::bad_input)?;
+    let provenance = Provenance::of_this_tree();
+    let header = header(args, &profile, &campaign);
+    let run_json = |more: Value| merged([&header, &json!({ "run": folder.id(), "provenance": provenance }), &more]);
+    write_json(&folder, &run_json(json!({ "state": "running" })))?;
+    terminal.message(&merged([&json!({ "type": "run", "version": json::VERSION }), &header]));
+    let outcome = explore(terminal, &campaign);
+    let exit = finish(terminal, args, &outcome, &folder, &provenance)?;
+    let end = json!({ "state": "finished", "exit": exit.code(), "totals": summary::totals(&outcome),
+        "seconds": outcome.elapsed.as_secs_f64(), "scenarios": outcome.rows.iter().map(json::row).collect::<Vec<_>>() });
+    write_json(&folder, &run_json(end))?;
+    Ok(exit)
+}
+
+/// Deals seeds to the scenarios: those that were given; otherwise runs by weight.
+fn entries(args: &RunArgs, profile: &Profile, filters: &[String]) -> Result<Vec<Entry>, Refusal> {
+    let nothing = |e: selection::NothingSelected| Refusal::NothingRan(e.to_string());
+    let mut subjects = selection::select(filters, args.plant).map_err(nothing)?;
+    let given = args.seed.map(|s| s.0..s.0 + 1).or_else(|| args.seeds.as_ref().map(|s| s.0.clone()));
+    if filters.is_empty() && args.plant.is_none() && given.is_none() {
+        let missing = |name: &&String| !subjects.iter().any(|s| s.scenario.name == **name);
+        let fixed: Vec<Subject> = profile.fixed.keys().filter(missing).filter_map(|name| name.parse().ok()).collect();
+        subjects.extend(fixed);
+    }
+    let weight = |s: &Subject| {
+        let own = profile.weights.get(s.scenario.name).copied().unwrap_or(s.scenario.weight);
+        u64::from(own.max(1))
+    };
+    let fixed = |s: &Subject| profile.fixed.get(s.scenario.name).copied().filter(|_| given.is_none());
+    let total: u64 = subjects.iter().filter(|s| fixed(s).is_none()).map(weight).sum();
+    let entry = |subject: Subject| {
+        let weight = weight(&subject);
+        let (runs, at_once) = match (&given, fixed(&subject)) {
+            (Some(seeds), _) => (seeds.end - seeds.start, false),
+            (None, Some(runs)) => (runs, true),
+            (None, None) if args.budget.is_some() => (UNLIMITED, false),
+            (None, None) => (part(profile.runs, weight, total), false),
+        };
+        Entry { subject, weight, first_seed: given.as_ref().map_or(0, |s| s.start), runs, at_once }
+    };
+    Ok(subjects.into_iter().map(entry).collect())
+}
+
+/// Seeds that were given are all run, unless a budget was given as well.
+fn budget(args: &RunArgs, profile: &Profile) -> Option<Duration> {
+    let given = args.seed.is_some() || args.seeds.is_some();
+    args.budget.or_else(|| (!given).then_some(profile.budget)).map(|budget| budget.0)
+}
+
+fn header(args: &RunArgs, profile: &Profile, campaign: &Campaign<'_>) -> Value {
+    let entry = |e: &Entry| {
+        json!({ "scenario": e.subject.token_name(), "first_seed": e.first_seed,
+            "runs": (e.runs < UNLIMITED).then_some(e.runs) })
+    };
+    json!({
+        "profile": profile.name,
+        "strategy": campaign.strategy.as_ref().unwrap_or(&campaign.otherwise).to_string(),
+        "planted": args.plant.map(|bug| bug.name()),
+        "jobs": campaign.jobs,
+        "max_failures": campaign.max_failures,
+        "budget_ms": campaign.budget.map(|b| b.as_millis() as u64),
+        "seeds": campaign.entries.iter().map(entry).collect::<Vec<_>>(),
+    })
+}
+
+fn explore(terminal: &Terminal, campaign: &Campaign<'_>) -> Outcome {
+    let limited = campaign.entries.iter().all(|e| e.runs < UNLIMITED);
+    let total = limited.then(|| campaign.entries.iter().map(|e| e.runs).sum());
+    let runs = total.map_or_else(String::new, |total| format!("up to {} interleavings of ", grouped(total)));
+    let budget = campaign.budget.map_or_else(String::new, |b| format!(", at most {:.0?}", b));
+    let (scenarios, jobs) = (campaign.entries.len(), campaign.jobs);
+    terminal.status(Tone::Good, "Running", format_args!("{runs}{scenarios} scenarios, {jobs} jobs{budget}"));
+    let progress = Progress::new(*terminal, total);
+    let outcome = campaign.run(&|done| progress.show(done));
+    progress.finish();
+    outcome
+}
+
+/// Shows and stores what the campaign found.
+fn finish(
+    terminal: &Terminal,
+    args: &RunArgs,
+    outcome: &Outcome,
+    folder: &RunFolder,
+    provenance: &Provenance,
+) -> Result<Exit, Refusal> {
+    let mut remarks = summary::remarks(outcome);
+    let mut exit = outcome.exit();
+    if let Some(bug) = args.plant.filter(|_| args.seed.is_none() && nothing_found(outcome)) {
+        remarks.push(format!("the planted bug {bug} was not found in {} runs", grouped(outcome.executions())));
+        exit = Exit::decisive([exit, Exit::Gate]);
+    }
+    outcome.rows.iter().for_each(|row| terminal.message(&json::row(row)));
+    for found in &summary::found(outcome) {
+        report_failure(terminal, found, folder, provenance).map_err(Refusal::bad_input)?;
+    }
+    store_summary(outcome, exit, &remarks, folder).map_err(Refusal::bad_input)?;
+    terminal.print(&summary::table(outcome).plain());
+    remarks.iter().for_each(|remark| terminal.status(Tone::Warning, "Note", remark));
+    let totals = json!({ "type": "end", "exit": exit.code(), "remarks": remarks,
+        "run": folder.id(), "folder": folder.path(), "seconds": outcome.elapsed.as_secs_f64() });
+    terminal.message(&merged([&totals, &summary::totals(outcome)]));
+    last_line(terminal, outcome, exit, folder);
+    Ok(exit)
+}
+
+fn nothing_found(outcome: &Outcome) -> bool {
+    outcome.stopped != Some(Stopped::Interrupted) && outcome.rows.iter().all(|row| row.report.failures.is_empty())
+}
+
+/// Stores a failure and shows its block.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn report_failure(
+    terminal: &Terminal,
+    found: &Found<'_>,
+    folder: &RunFolder,
+    provenance: &Provenance,
+) -> Result<(), WriteError> {
+    let stored = found.store(folder, provenance)?;
+    let signature = found.failure.signature();
+    let known = in_corpus(&signature).or_else(|| folder.earlier(&signature));
+    terminal.message(&json::failure(found, Some(&stored), known.as_deref()));
+    let context = Context { folder: Some(&stored), known: known.as_deref() };
+    terminal.print(&failure_block::render(terminal, found, context));
+    terminal.print("");
+    Ok(())
+}
+
+/// A checked-in failure with this signature: `scenarios/corpus/<scenario>/<name>/`.
+fn in_corpus(signature: &str) -> Option<PathBuf> {
+    use crate::report::failure_file::{FAILURE, FailureFile};
+    let folders = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten().map(|e| e.path());
+    let mut stored: Vec<PathBuf> = folders(Path::new(CORPUS)).flat_map(|scenario| folders(&scenario)).collect();
+    stored.sort_unstable();
+    let same = |path: &PathBuf| FailureFile::read(&path.join(FAILURE)).is_ok_and(|f| f.signature == signature);
+    stored.into_iter().find(|path| path.ends_with(folder_name(signature)) || same(path))
+}
+
+fn store_summary(outcome: &Outcome, exit: Exit, remarks: &[String], folder: &RunFolder) -> Result<(), WriteError> {
+    folder.write(Path::new("seeds.jsonl"), &summary::seed_lines(outcome))?;
+    let markdown = summary::markdown(&format!("Run {}", folder.id()), outcome, exit, remarks);
+    folder.write(Path::new("summary.md"), &markdown)
+}
+
+fn last_line(terminal: &Terminal, outcome: &Outcome, exit: Exit, folder: &RunFolder) {
+    let (tone, word) = match exit {
+        Exit::Passed => (Tone::Good, "Finished"),
+        Exit::Inconclusive if outcome.stopped == Some(Stopped::Interrupted) => (Tone::Warning, "Interrupted"),
+        _ => (Tone::Bad, "Failed"),
+    };
+    let (runs, seconds) = (grouped(outcome.executions()), outcome.elapsed.as_secs_f64());
+    let cut = if outcome.stopped == Some(Stopped::Budget) { ", the budget was spent" } else { "" };
+    terminal.status(
+        tone,
+        word,
+        format_args!(
+            "{runs} interleavings in {seconds:.1} s{cut}: {} (exit code {}), files in {}",
+            exit.meaning(),
+            exit.code(),
+            folder.path().display()
+        ),
+    );
+}
+
+/// The members of several JSON objects in one.
+fn merged<const N: usize>(objects: [&Value; N]) -> Value {
+    Value::Object(
+        objects.into_iter().filter_map(Value::as_object).flatten().map(|(k, v)| (k.clone(), v.clone())).collect(),
+    )
+}
+
+fn write_json(folder: &RunFolder, value: &Value) -> Result<(), Refusal> {
+    folder.write(Path::new("run.json"), &format!("{value:#}\n")).map_err(Refusal::bad_input)
+}

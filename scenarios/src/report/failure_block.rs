@@ -1,0 +1,120 @@
+//! A failure for people: what broke, where, under which interleaving, how to replay it, whether it is known.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use interleaf::trace::{Trace, table};
+use interleaf::{Failure, FailureKind};
+
+use super::failure_file::{Found, steps};
+use super::table::grouped;
+use super::terminal::{Terminal, Tone};
+
+/// The longest token that is printed. For a longer one the path of its file is.
+const TOKEN_MAX: usize = 400;
+
+/// Threads of which the last place is shown.
+const PLACES_MAX: usize = 4;
+
+/// What a failure block says besides the failure.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// Where its files are.
+    pub folder: Option<&'a Path>,
+    /// An earlier failure with the same signature.
+    pub known: Option<&'a Path>,
+}
+
+/// Renders the block, without a line feed at its end.
+#[must_use]
+pub fn render(terminal: &Terminal, found: &Found<'_>, context: Context<'_>) -> String {
+    let failure = found.failure;
+    let bug = found.planted.map_or_else(String::new, |bug| format!("+{bug}"));
+    let signature = failure.signature();
+    let fail = terminal.paint(Tone::Bad, "FAIL");
+    let mut out = format!("{fail} {signature}  {}{bug}  seed {}\n", found.scenario, failure.seed);
+    let mut line = |label: &str, text: &str| {
+        let _ = writeln!(out, "  {label:<7} {text}");
+    };
+    for (at, text) in failure.kind.headline().lines().enumerate() {
+        line(if at == 0 { "what" } else { "" }, text);
+    }
+    for text in failure.kind.details() {
+        line("", &text);
+    }
+    for (at, text) in places(failure).iter().enumerate() {
+        line(if at == 0 { "where" } else { "" }, text);
+    }
+    line("found", &how(found));
+    out.push('\n');
+    for row in table::render(&failure.trace, table::Style::default()).lines() {
+        let _ = writeln!(out, "  {row}");
+    }
+    let mut line = |label: &str, text: &str| {
+        let _ = write!(out, "\n  {label:<7} {text}");
+    };
+    line("replay", &replay_line(failure, context.folder));
+    if let Some(folder) = context.folder {
+        line("files", &folder.display().to_string());
+    }
+    match context.known {
+        Some(path) => line("known", &format!("yes: {}", path.display())),
+        None => line("known", "no: no stored failure has this signature"),
+    }
+    out
+}
+
+fn how(found: &Found<'_>) -> String {
+    let failure = found.failure;
+    let runs = failure.seed.saturating_sub(found.first_seed) + 1;
+    let times = if found.times > 1 { format!(", {} failing seeds in all", found.times) } else { String::new() };
+    format!(
+        "run {} ({}), {} preemptions, {} steps{times}",
+        grouped(runs),
+        failure.strategy,
+        failure.trace.preemptions(),
+        grouped(steps(&failure.trace)),
+    )
+}
+
+/// The source lines of the failure: those of a panic or of the blocked threads are in its details; otherwise where each
+/// thread was last.
+fn places(failure: &Failure) -> Vec<String> {
+    match &failure.kind {
+        FailureKind::Panic { panic, .. } => vec![panic.location.clone()],
+        FailureKind::Deadlock { .. } | FailureKind::StepLimit { .. } => Vec::new(),
+        _ => last_places(&failure.trace),
+    }
+}
+
+fn last_places(trace: &Trace) -> Vec<String> {
+    let mut seen = Vec::new();
+    let mut places = Vec::new();
+    for event in trace.events.iter().rev() {
+        if event.location.file().is_empty() || seen.contains(&event.thread) {
+            continue;
+        }
+        seen.push(event.thread);
+        places.push(format!("{} last at {}", trace.thread_label(event.thread), event.location));
+        if places.len() == PLACES_MAX {
+            break;
+        }
+    }
+    places
+}
+
+/// One line to paste.
+#[must_use]
+pub fn replay_line(failure: &Failure, folder: Option<&Path>) -> String {
+    let what = match folder {
+        Some(folder) if failure.token.len() > TOKEN_MAX => folder.display().to_string(),
+        _ => failure.token.clone(),
+    };
+    format!("{} replay {what}", program())
+}
+
+/// How this program was called, so that a line with it can be pasted.
+fn program() -> String {
+    let called = std::env::args().next().filter(|name| !name.is_empty() && !name.contains(char::is_whitespace));
+    called.unwrap_or_else(|| "interleaf".to_owned())
+}

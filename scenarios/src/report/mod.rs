@@ -1,0 +1,21 @@
+//! How results are shown and stored.
+//!
+//! * [`terminal`]: status words, colours, where output goes
+//! * [`progress`]: the progress bar
+//! * [`table`]: aligned columns
+//! * [`failure_block`]: a failure for people
+//! * [`json`]: messages for programs
+//! * [`campaign`]: the summary of a campaign, as a table, JSON and Markdown
+//! * [`run_folder`]: the files of a run
+//! * [`failure_file`]: the files of a failure
+//! * [`provenance`]: which code this is
+
+pub mod campaign;
+pub mod failure_block;
+pub mod failure_file;
+pub mod json;
+pub mod progress;
+pub mod provenance;
+pub mod run_folder;
+pub mod table;
+pub mod terminal;

@@ -1,4 +1,5 @@
 //! The ledger on real threads.
+#![allow(clippy::disallowed_types, reason = "the tests steer real threads with a std barrier")]
 
 mod ledger_fixture;
 

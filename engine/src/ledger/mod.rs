@@ -54,13 +54,14 @@ pub use self::block_current::CurrentBlock;
 pub use self::block_meta::{BlockMeta, BlockMetas};
 pub use self::block_pool::Branches;
 pub use self::config::LedgerConfig;
+pub use self::difference::{BlockDiff, Consumed};
 pub use self::error::{BlockError, TxError};
 pub use self::genesis::Genesis;
 pub use self::lock_order::LOCK_LEVELS;
 pub use self::memory_store::MemoryStore;
 pub use self::record::{Record, Spent, Status};
 pub use self::state::{ConfirmedState, LedgerState, PoolState};
-pub use self::store::{Store, StoreError};
+pub use self::store::{Store, StoreDump, StoreError};
 pub use self::tx::{Address, Amount, OutPoint, Output, Tx, TxId};
 
 use self::block_current::BlockCurrent;

@@ -1,5 +1,6 @@
 //! The records that exist before a block is executed.
 
+#[expect(clippy::disallowed_types, reason = "only ever used with the fixed hasher below")]
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -67,6 +68,7 @@ impl Hasher for DigestHasher {
 }
 
 /// A hash map with a fixed hash: no ambient randomness, same order in every run.
+#[expect(clippy::disallowed_types, reason = "the hasher is fixed, so the order is the same in every run")]
 pub type DigestMap<K, V> = HashMap<K, V, BuildHasherDefault<DigestHasher>>;
 
 /// A base held in memory.

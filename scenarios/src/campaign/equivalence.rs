@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use interleaf::trace::choices::ChoiceLog;
 use interleaf::{Explorer, Failure, Replay, Report, Strategy, Token, Violation};
 use interleaf_engine::planted::Planted;
 use interleaf_engine::schedule::{BlockOutcome, Difference, Executor, Graph, Policy, SchedulerBug, sequential};
@@ -13,6 +14,7 @@ use interleaf_engine::schedule::{BlockOutcome, Difference, Executor, Graph, Poli
 pub use name::{NoTokenName, TokenName};
 
 use super::Exit;
+use super::subject::Counted;
 use crate::blocks::PreparedBlock;
 use crate::blocks::bitcoin::{self, BlockFileError};
 use crate::blocks::spec::Spec;
@@ -144,26 +146,16 @@ impl Subject {
 
     /// Runs one case as often as `effort` says, until `stop` is set. `done` counts simulated runs.
     pub fn compare(&self, case: Case, effort: &Effort, stop: &AtomicBool, done: &AtomicU64) -> CaseReport {
-        let conflicts = AtomicU64::new(0);
-        let seeds = effort.seeds.clone();
-        let explorer = Explorer::new()
-            .name(&self.token_name(&case))
-            .seeds(seeds.clone())
-            .strategy(effort.strategy.clone())
-            .max_steps(MAX_STEPS)
-            .workers(effort.jobs)
-            .count_distinct(true)
-            .stop_when(stop)
-            .progress(done);
-        let simulated = explorer.run(|| match self.run(&case) {
-            Ok(met) if interleaf::seed().is_some_and(|seed| seeds.contains(&seed)) => {
-                conflicts.fetch_add(met, Ordering::Relaxed);
+        let (mut simulated, mut conflicts) = self.simulate(case, effort, effort.seeds.clone(), stop, done);
+        if let Some(failed) = simulated.first_failure().map(|f| f.seed) {
+            // How far the workers got beyond the failure depends on their number: count up to it, exactly.
+            let exact = effort.seeds.start..failed + 1;
+            let (counted, met) = self.simulate(case, effort, exact, stop, &AtomicU64::new(0));
+            if counted.first_failure().is_some_and(|f| f.seed == failed) {
+                (simulated, conflicts) = (counted, met);
             }
-            Ok(_) => {}
-            Err(violation) => violation.raise(),
-        });
-        let mut report =
-            CaseReport { case, simulated, real_runs: 0, real_difference: None, conflicts: conflicts.into_inner() };
+        }
+        let mut report = CaseReport { case, simulated, real_runs: 0, real_difference: None, conflicts };
         while report.real_runs < effort.real_runs && report.real_difference.is_none() && !stop.load(Ordering::Relaxed) {
             report.real_runs += 1;
             match self.run(&case) {
@@ -174,14 +166,52 @@ impl Subject {
         report
     }
 
+    /// The simulated runs of a case up to the first failure, and the conflicts that they met.
+    fn simulate(
+        &self,
+        case: Case,
+        effort: &Effort,
+        seeds: Range<u64>,
+        stop: &AtomicBool,
+        done: &AtomicU64,
+    ) -> (Report, u64) {
+        let conflicts = AtomicU64::new(0);
+        let counted = Counted::new(seeds.clone(), matches!(effort.strategy, Strategy::Dfs { .. }));
+        let explorer = Explorer::new()
+            .name(&self.token_name(&case))
+            .seeds(seeds)
+            .strategy(effort.strategy.clone())
+            .max_steps(MAX_STEPS)
+            .workers(effort.jobs)
+            .count_distinct(true)
+            .stop_when(stop)
+            .progress(done);
+        let report = explorer.run(|| match self.run(&case) {
+            Ok(met) if counted.is_new() => {
+                conflicts.fetch_add(met, Ordering::Relaxed);
+            }
+            Ok(_) => {}
+            Err(violation) => violation.raise(),
+        });
+        (report, conflicts.into_inner())
+    }
+
     /// Runs a stored run of a case once more.
     #[must_use]
     pub fn replay(&self, case: &Case, token: &Token) -> Replay {
-        interleaf::replay(token, || {
-            if let Err(violation) = self.run(case) {
-                violation.raise();
-            }
-        })
+        interleaf::replay(token, || self.run_or_raise(case))
+    }
+
+    /// Follows a labelled choice log of a case, also through a program that has changed since.
+    #[must_use]
+    pub fn replay_choices(&self, case: &Case, log: &ChoiceLog) -> Replay {
+        interleaf::replay_choices(&self.token_name(case), log, None, || self.run_or_raise(case))
+    }
+
+    fn run_or_raise(&self, case: &Case) {
+        if let Err(violation) = self.run(case) {
+            violation.raise();
+        }
     }
 }
 
@@ -250,14 +280,16 @@ mod tests {
         let report = compare(generated("conflicts:12:40%"), case("ready-queue", 3, None));
         assert_eq!(report.exit(), Exit::Passed);
         assert_eq!((report.simulated.executions, report.real_runs), (200, 2));
-        assert!(report.conflicts > 0 && report.simulated.distinct > 10);
+        let dependent = Subject::load(generated("conflicts:12:40%")).unwrap().dependent() as u64;
+        assert_eq!(report.conflicts, 202 * dependent);
+        assert!(dependent > 0 && report.simulated.distinct > 10);
     }
 
     // N8: a scheduler that starts successors too early is told apart, and the difference replays.
     #[test]
     fn a_broken_scheduler_differs_and_replays() {
         let bad = case("ready-queue:per-tx", 2, Some(Planted::ReadyBeforePublish));
-        let report = compare(generated("chain:8:50%"), bad);
+        let report = compare(generated("random:8:60%"), bad);
         assert_eq!(report.exit(), Exit::Violated);
         let failure = report.simulated.first_failure().unwrap();
         assert!(failure.signature().starts_with(NAME), "{}", failure.signature());

@@ -152,7 +152,7 @@ impl FromStr for Budget {
 impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ms = self.0.as_millis();
-        if ms % 1_000 == 0 { write!(f, "{}s", ms / 1_000) } else { write!(f, "{ms}ms") }
+        if ms.is_multiple_of(1_000) { write!(f, "{}s", ms / 1_000) } else { write!(f, "{ms}ms") }
     }
 }
 

@@ -1,4 +1,8 @@
 //! The campaign: many runs of many scenarios, within limits.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the campaign runs outside of simulated runs: limits and speed are in real time"
+)]
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

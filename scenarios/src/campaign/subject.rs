@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use interleaf::trace::choices::ChoiceLog;
 use interleaf::{Explorer, Replay, Strategy, Token};
 use interleaf_engine::planted::{Planted, UnknownPlanted};
 use thiserror::Error;
@@ -52,7 +53,6 @@ impl Subject {
     }
 
     /// An explorer set up as the scenario wants it.
-    #[must_use]
     pub fn explorer(&self, strategy: Strategy) -> Explorer<'static> {
         let explorer = Explorer::new()
             .name(&self.token_name())
@@ -70,17 +70,12 @@ impl Subject {
     /// conflicts of each run that passed to `total`, once: explorers run seeds outside the range to learn how long the
     /// program is, and some seeds repeatedly to compare.
     pub fn world<'t>(&self, seeds: Range<u64>, searched: bool, total: &'t Tally) -> impl Fn() + Sync + use<'t> {
-        static WORLDS: AtomicU64 = AtomicU64::new(0);
-        std::thread_local! {
-            static COUNTED: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
-        }
         let Self { scenario, planted } = *self;
-        let world = WORLDS.fetch_add(1, Ordering::Relaxed);
+        let counted = Counted::new(seeds, searched);
         move || {
             let tally = Tally::default();
             (scenario.world)(&Setup { planted, tally: &tally });
-            let Some(seed) = interleaf::seed().filter(|seed| seeds.contains(seed)) else { return };
-            if searched || COUNTED.replace(Some((world, seed))) != Some((world, seed)) {
+            if counted.is_new() {
                 total.conflicts(tally.conflicts_met());
             }
         }
@@ -92,6 +87,41 @@ impl Subject {
         let tally = Tally::default();
         let setup = Setup { planted: self.planted, tally: &tally };
         interleaf::replay_with(token, self.scenario.monitor.map(|make| make()), || (self.scenario.world)(&setup))
+    }
+
+    /// Follows a labelled choice log, also through a program that has changed since.
+    #[must_use]
+    pub fn replay_choices(&self, log: &ChoiceLog) -> Replay {
+        let tally = Tally::default();
+        let setup = Setup { planted: self.planted, tally: &tally };
+        let monitor = self.scenario.monitor.map(|make| make());
+        interleaf::replay_choices(&self.token_name(), log, monitor, || (self.scenario.world)(&setup))
+    }
+}
+
+/// Tells the runs that count from those that an explorer makes to learn or to compare.
+pub(super) struct Counted {
+    world: u64,
+    seeds: Range<u64>,
+    searched: bool,
+}
+
+impl Counted {
+    /// Each of `seeds` counts once; or, if they are `searched` depth first under one seed, each run.
+    pub(super) fn new(seeds: Range<u64>, searched: bool) -> Self {
+        static WORLDS: AtomicU64 = AtomicU64::new(0);
+        Self { world: WORLDS.fetch_add(1, Ordering::Relaxed), seeds, searched }
+    }
+
+    /// Whether the run that ends now counts. To be asked at most once a run. Repetitions of a seed follow each other on
+    /// one OS thread, so remembering the last one is enough.
+    pub(super) fn is_new(&self) -> bool {
+        std::thread_local! {
+            static LAST: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
+        }
+        let Some(seed) = interleaf::seed().filter(|seed| self.seeds.contains(seed)) else { return false };
+        let this = Some((self.world, seed));
+        self.searched || LAST.replace(this) != this
     }
 }
 

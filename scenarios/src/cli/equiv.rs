@@ -1,4 +1,5 @@
 //! `interleaf equiv`: the block schedulers against sequential execution.
+#![allow(clippy::disallowed_methods, reason = "shows real time, outside of simulated runs")]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -36,10 +37,17 @@ pub fn equiv(terminal: &Terminal, args: &EquivArgs) -> Result<Exit, Refusal> {
     let interrupted = interrupt::listen();
     let start = Instant::now();
     let reports = compare(terminal, args, &subject, &cases, interrupted);
-    let exit = exit(&reports, interrupted.load(Ordering::Relaxed));
+    let mut exit = exit(&reports, interrupted.load(Ordering::Relaxed));
+    let unseen = args.plant.filter(|_| exit == Exit::Passed);
+    if unseen.is_some() {
+        exit = Exit::Gate;
+    }
     report_failures(terminal, args, &subject, &reports)?;
     terminal.print(&matrix(&reports, &args.workers.0).plain());
     vacuity(terminal, &subject, &reports);
+    if let Some(bug) = unseen {
+        terminal.status(Tone::Warning, "Note", format_args!("the planted bug {bug} was not found"));
+    }
     conclude(terminal, &reports, exit, start.elapsed());
     Ok(exit)
 }
@@ -135,16 +143,16 @@ fn report_failures(
     let mut found: Vec<Found<'_>> = Vec::new();
     for report in reports {
         let Some(failure) = report.simulated.first_failure() else { continue };
-        match found.iter_mut().find(|f| f.failure.signature() == failure.signature()) {
-            Some(same) => same.times += 1,
-            None => found.push(Found {
-                scenario: subject.token_name(&Case { planted: None, ..report.case }),
-                planted: report.case.planted,
-                first_seed: args.seeds.0.start,
-                times: 1,
-                failure,
-            }),
+        if found.iter().any(|f| f.failure.signature() == failure.signature()) {
+            continue;
         }
+        found.push(Found {
+            scenario: subject.token_name(&Case { planted: None, ..report.case }),
+            planted: report.case.planted,
+            first_seed: args.seeds.0.start,
+            times: 1,
+            failure,
+        });
     }
     if !found.is_empty() {
         let folder = RunFolder::create(&args.out).map_err(Refusal::bad_input)?;

@@ -2,7 +2,7 @@
 //!
 //! * [`args`]: what may be given
 //! * [`values`]: seeds, workers and their text forms
-//! * [`interrupt`]: Ctrl-C
+//! * [`interrupt`]: how Ctrl-C ends a command
 //! * [`list`], [`run`], [`replay`], [`equiv`], [`selftest`]: the commands
 
 pub mod args;

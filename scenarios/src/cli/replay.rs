@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use interleaf::trace::choices::ChoiceLog;
 use interleaf::trace::{Trace, jsonl, table};
 use interleaf::{Failure, Replay, Token};
 use serde_json::json;
@@ -11,7 +12,7 @@ use super::Refusal;
 use super::args::ReplayArgs;
 use crate::campaign::equivalence::{self, TokenName};
 use crate::campaign::{Exit, Subject};
-use crate::report::failure_file::{FAILURE, FailureFile, ReadError, TRACE};
+use crate::report::failure_file::{CHOICES, FAILURE, FailureFile, ReadError, TRACE};
 use crate::report::json::VERSION;
 use crate::report::run_folder;
 use crate::report::terminal::{Terminal, Tone};
@@ -39,7 +40,7 @@ enum Comparison {
 pub fn replay(terminal: &Terminal, args: &ReplayArgs) -> Result<Exit, Refusal> {
     let stored = find(args)?;
     terminal.status(Tone::Good, "Replaying", format_args!("{}, seed {}", stored.token.name, stored.token.seed));
-    let replay = run(&stored.token)?;
+    let replay = run(terminal, &stored)?;
     let (trace, failure, exit) = match &replay {
         Replay::Failed(failure) => (&failure.trace, Some(failure), Exit::of(&failure.kind)),
         Replay::Diverged(failure) => (&failure.trace, Some(failure), Exit::Diverged),
@@ -87,14 +88,60 @@ fn stored_with(out: &Path, token: &str) -> Option<(PathBuf, FailureFile)> {
     files.into_iter().find(|(_, file)| file.token == token)
 }
 
-fn run(token: &Token) -> Result<Replay, Refusal> {
-    if token.name.starts_with(TokenName::PREFIX) {
+/// What a token names.
+enum Named {
+    Scenario(Subject),
+    Equivalence(Box<equivalence::Subject>, equivalence::Case),
+}
+
+impl Named {
+    fn find(token: &Token) -> Result<Self, Refusal> {
+        if !token.name.starts_with(TokenName::PREFIX) {
+            let subject = token.name.parse();
+            return subject.map(Self::Scenario).map_err(|e| Refusal::BadInput(format!("replay token: {e}")));
+        }
         let name: TokenName = token.name.parse().map_err(Refusal::bad_input)?;
         let subject = equivalence::Subject::load(name.source).map_err(Refusal::bad_input)?;
-        return Ok(subject.replay(&name.case, token));
+        Ok(Self::Equivalence(Box::new(subject), name.case))
     }
-    let subject: Subject = token.name.parse().map_err(|e| Refusal::BadInput(format!("replay token: {e}")))?;
-    Ok(subject.replay(token))
+
+    fn replay(&self, token: &Token) -> Replay {
+        match self {
+            Self::Scenario(subject) => subject.replay(token),
+            Self::Equivalence(subject, case) => subject.replay(case, token),
+        }
+    }
+
+    fn replay_choices(&self, log: &ChoiceLog) -> Replay {
+        match self {
+            Self::Scenario(subject) => subject.replay_choices(log),
+            Self::Equivalence(subject, case) => subject.replay_choices(case, log),
+        }
+    }
+}
+
+/// Runs the token. If the program has changed so that it does not give the stored failure, follows the labelled choices,
+/// which outlive changes; if those give a failure, that is the result.
+fn run(terminal: &Terminal, stored: &Stored) -> Result<Replay, Refusal> {
+    let named = Named::find(&stored.token)?;
+    let replay = named.replay(&stored.token);
+    let Some((path, file)) = &stored.file else { return Ok(replay) };
+    if matches!(&replay, Replay::Failed(failure) if failure.signature() == file.signature) {
+        return Ok(replay);
+    }
+    let path = path.with_file_name(CHOICES);
+    let Ok(text) = fs::read_to_string(&path) else { return Ok(replay) };
+    let malformed = |e| Refusal::BadInput(format!("{}: {e}", path.display()));
+    let log = ChoiceLog::parse(&text).map_err(malformed)?;
+    terminal.status(
+        Tone::Warning,
+        "Changed",
+        "the token does not give the stored failure; following the labelled choices",
+    );
+    Ok(match named.replay_choices(&log) {
+        Replay::Failed(failure) => Replay::Failed(failure),
+        Replay::Passed(_) | Replay::Diverged(_) => replay,
+    })
 }
 
 fn compare(stored: &Stored, text: &str) -> Result<Comparison, Refusal> {

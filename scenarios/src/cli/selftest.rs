@@ -1,4 +1,5 @@
 //! `interleaf selftest`: tests of the tests.
+#![allow(clippy::disallowed_methods, reason = "shows real time, outside of simulated runs")]
 
 use std::time::Instant;
 

@@ -1,4 +1,8 @@
 //! Values on the command line and their text forms.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the number of processors sets the number of jobs, on which no result depends"
+)]
 
 use std::fmt;
 use std::num::NonZeroUsize;

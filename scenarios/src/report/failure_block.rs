@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use interleaf::monitor::OpKind;
 use interleaf::trace::{Trace, table};
 use interleaf::{Failure, FailureKind};
 
@@ -91,7 +92,8 @@ fn last_places(trace: &Trace) -> Vec<String> {
     let mut seen = Vec::new();
     let mut places = Vec::new();
     for event in trace.events.iter().rev() {
-        if event.location.file().is_empty() || seen.contains(&event.thread) {
+        // The ends of threads and what waits for them are no places of the code under test.
+        if matches!(event.kind, OpKind::Start | OpKind::End | OpKind::Join) || seen.contains(&event.thread) {
             continue;
         }
         seen.push(event.thread);

@@ -1,10 +1,9 @@
 //! The files of a failure: everything that is needed to see it again, read it and compare it.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use interleaf::trace::{Decision, Trace, jsonl, verb};
+use interleaf::trace::{Trace, jsonl};
 use interleaf::{Failure, Token};
 use interleaf_engine::planted::Planted;
 use serde::{Deserialize, Serialize};
@@ -13,7 +12,7 @@ use thiserror::Error;
 use super::provenance::Provenance;
 use super::run_folder::{RunFolder, WriteError, folder_name};
 
-/// Version of the format of `failure.toml` and `choices.log`.
+/// Version of the format of `failure.toml`.
 pub const VERSION: u32 = 1;
 
 /// The file that describes a failure.
@@ -106,7 +105,7 @@ impl Found<'_> {
         let trace = &self.failure.trace;
         // The description comes last: a folder that has it is complete.
         run.write(&place.join(TRACE), &jsonl::render(trace))?;
-        run.write(&place.join(CHOICES), &choices(trace))?;
+        run.write(&place.join(CHOICES), &self.failure.choices().render())?;
         let file = self.file(provenance);
         let text = toml::to_string(&file).unwrap_or_else(|error| format!("# cannot be shown: {error}\n"));
         run.write(&place.join(FAILURE), &text)?;
@@ -172,32 +171,4 @@ impl FailureFile {
 #[must_use]
 pub fn steps(trace: &Trace) -> u64 {
     trace.events.last().map_or(0, |e| e.step + 1)
-}
-
-/// The decisions that had an alternative, one a line: number of the decision, thread, operation, object, place, options.
-#[must_use]
-pub fn choices(trace: &Trace) -> String {
-    let mut out = format!("# interleaf-choices {VERSION}\n# step thread operation object location options kind\n");
-    for (step, decision) in trace.decisions.iter().enumerate().filter(|(_, d)| !d.forced()) {
-        let object = decision.object.map_or_else(|| "-".to_owned(), |o| trace.object_label(o));
-        let thread = trace.thread_label(decision.thread);
-        let (operation, location) = (verb(decision.kind), decision.location);
-        let (options, kind) = (decision.options.count_ones(), kind(decision));
-        let _ = writeln!(out, "{step} {thread} {operation} {object} {location} {options} {kind}");
-    }
-    out
-}
-
-/// `value=N` for the choice of a value; otherwise who goes on: the same thread, another one because it could not, or
-/// another one although it could.
-fn kind(decision: &Decision) -> String {
-    if decision.data {
-        return format!("value={}", decision.chosen);
-    }
-    let could = decision.running < 64 && decision.options >> decision.running & 1 == 1;
-    match (decision.chosen == decision.running, could) {
-        (true, _) => "stay".into(),
-        (false, false) => "switch".into(),
-        (false, true) => "preempt".into(),
-    }
 }

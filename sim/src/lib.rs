@@ -25,8 +25,9 @@
 //! * A std lock held across a scheduling point, a real sleep or real I/O blocks everything. A watchdog notices that no
 //!   step is made for ten seconds and names the thread.
 //! * At most 64 threads of a run are alive at once; each has 256 KiB of stack.
-//! * A destructor that panics while its thread is unwound aborts the process, as everywhere in Rust. Threads of a run
-//!   that has failed are unwound, so there the same holds for destructors of threads that did not panic themselves.
+//! * Threads of a run that has failed are unwound. If a destructor panics there, or waits for something that will never
+//!   come, the thread is abandoned with what it owns; [`Report::abandoned`] counts them. (Elsewhere than on Unix a panic
+//!   in a destructor during tear-down aborts the process.)
 #![deny(unsafe_code)]
 
 #[cfg(feature = "simulation")]

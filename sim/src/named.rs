@@ -1,6 +1,8 @@
 //! Names for sync objects and notes in the trace.
 #![forbid(unsafe_code)]
 
+use std::panic::Location;
+
 use crate::runtime::entry;
 
 mod sealed {
@@ -50,8 +52,9 @@ pub fn name<T: Named + ?Sized>(object: &T, name: &'static str) {
 
 /// Adds a line to the trace of the running thread. The text is made only in runs that are recorded in full, so a note
 /// costs next to nothing in the search.
+#[track_caller]
 pub fn note(text: impl FnOnce() -> String) {
-    entry::note(text);
+    entry::note(text, Location::caller());
 }
 
 /// Seed of the present run; `None` outside a simulation.

@@ -384,7 +384,7 @@ fn inside_a_simulation_it_gives_stds_results_under_every_strategy() {
                 panic!("{name}, {strategy}: {failure}");
             }
             let seen: Vec<String> = seen.into_inner().unwrap().into_iter().collect();
-            assert_eq!(seen, [expected.clone()], "{name}, {strategy}");
+            assert_eq!(seen, std::slice::from_ref(&expected), "{name}, {strategy}");
         }
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! Seeds are fixed, so these tests either always pass or always fail.
 
+#[allow(dead_code, reason = "one test counts, the other measures")]
 #[path = "programs/language/mod.rs"]
 mod language;
 
@@ -13,7 +14,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use interleaf::Strategy;
-use language::{Program, measure};
+use language::program::Program;
+use language::run::measure;
 
 /// Half the width of the interval, in standard deviations: a right implementation is outside once in 150,000 times.
 const DEVIATIONS: f64 = 4.5;

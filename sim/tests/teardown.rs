@@ -204,3 +204,40 @@ fn a_cut_run_poisons_no_static() {
     });
     assert!(!LOCK.is_poisoned());
 }
+
+#[test]
+fn a_destructor_that_panics_costs_its_thread_and_nothing_else() {
+    static LIVE: AtomicI64 = AtomicI64::new(0);
+    struct Explodes(Counted);
+    impl Drop for Explodes {
+        fn drop(&mut self) {
+            panic!("in a destructor, with {} alive", self.0.0.load(SeqCst));
+        }
+    }
+    for round in 0..3 {
+        let abandoned = all_fail(20, || {
+            let m = Arc::new(Mutex::new(0));
+            let n = Arc::clone(&m);
+            let (fuse, bystander) = (Explodes(Counted::new(&LIVE)), Counted::new(&LIVE));
+            thread::spawn(move || {
+                let _fuse = fuse;
+                thread::park();
+            });
+            thread::spawn(move || {
+                let _bystander = bystander;
+                let _held = n.lock();
+                thread::park();
+            });
+            thread::yield_now();
+            drop(m);
+            panic!("the run itself");
+        });
+        assert!(abandoned >= 20, "round {round}: {abandoned}");
+    }
+    // The bystanders were unwound, and even the fields of what exploded were dropped on the way.
+    assert_eq!(LIVE.load(SeqCst), 0);
+    // This OS thread explores, panics and catches as before.
+    let report = Explorer::new().run(|| assert!(thread::spawn(|| panic!("an ordinary panic")).join().is_err()));
+    assert!(report.failures.is_empty(), "{}", report.failures[0]);
+    assert!(std::panic::catch_unwind(|| panic!("outside a run")).is_err());
+}

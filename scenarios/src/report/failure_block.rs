@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use interleaf::monitor::OpKind;
-use interleaf::trace::{Trace, table};
 use interleaf::{Failure, FailureKind};
 
 use super::failure_file::{Found, steps};
+use super::interleaving;
 use super::table::grouped;
 use super::terminal::{Terminal, Tone};
 
@@ -48,7 +47,7 @@ pub fn render(terminal: &Terminal, found: &Found<'_>, context: Context<'_>) -> S
     }
     line("found", &how(found));
     out.push('\n');
-    for row in table::render(&failure.trace, table::Style::default()).lines() {
+    for row in interleaving::table(&failure.trace).lines() {
         let _ = writeln!(out, "  {row}");
     }
     let mut line = |label: &str, text: &str| {
@@ -79,30 +78,13 @@ fn how(found: &Found<'_>) -> String {
 }
 
 /// The source lines of the failure: those of a panic or of the blocked threads are in its details; otherwise where each
-/// thread was last.
+/// thread is at the end of the rows that are shown.
 fn places(failure: &Failure) -> Vec<String> {
     match &failure.kind {
         FailureKind::Panic { panic, .. } => vec![panic.location.clone()],
         FailureKind::Deadlock { .. } | FailureKind::StepLimit { .. } => Vec::new(),
-        _ => last_places(&failure.trace),
+        _ => interleaving::places(&failure.trace).into_iter().take(PLACES_MAX).collect(),
     }
-}
-
-fn last_places(trace: &Trace) -> Vec<String> {
-    let mut seen = Vec::new();
-    let mut places = Vec::new();
-    for event in trace.events.iter().rev() {
-        // The ends of threads and what waits for them are no places of the code under test.
-        if matches!(event.kind, OpKind::Start | OpKind::End | OpKind::Join) || seen.contains(&event.thread) {
-            continue;
-        }
-        seen.push(event.thread);
-        places.push(format!("{} last at {}", trace.thread_label(event.thread), event.location));
-        if places.len() == PLACES_MAX {
-            break;
-        }
-    }
-    places
 }
 
 /// One line to paste.

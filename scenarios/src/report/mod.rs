@@ -4,6 +4,7 @@
 //! * [`progress`]: the progress bar
 //! * [`table`]: aligned columns
 //! * [`failure_block`]: a failure for people
+//! * [`interleaving`]: the few rows of a trace that show who came between whom
 //! * [`json`]: messages for programs
 //! * [`campaign`]: the summary of a campaign, as a table, JSON and Markdown
 //! * [`run_folder`]: the files of a run
@@ -13,6 +14,7 @@
 pub mod campaign;
 pub mod failure_block;
 pub mod failure_file;
+pub mod interleaving;
 pub mod json;
 pub mod progress;
 pub mod provenance;

@@ -111,7 +111,7 @@ pub fn latest(root: &Path) -> Option<PathBuf> {
 /// A signature as the name of a folder.
 #[must_use]
 pub fn folder_name(signature: &str) -> String {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '@');
     let name: String = signature.chars().map(|c| if allowed(c) { c } else { '-' }).take(150).collect();
     // Neither empty nor hidden nor a way out of the folder.
     if name.starts_with('.') || name.is_empty() { format!("_{name}") } else { name }

@@ -19,6 +19,7 @@ use syn::{Expr, ExprLit, ItemFn, Lit, Meta, Token, parse_macro_input};
 /// | `seed` | 0 | the first seed |
 /// | `strategy` | `"portfolio"` | `random`, `portfolio`, `pct:D`, `dfs`, `dfs:K` |
 /// | `max_steps` | 200,000 | steps after which a run is cut as not finished |
+/// | `budget` | none | real time after which the test ends with what was run, e.g. `"30s"`, `"500ms"`, `"2m"` |
 /// | `spurious_wakeups`, `weak_cas_failures` | 0 | faults that a run may contain |
 ///
 /// A failing test prints the failure block with a replay token; with `INTERLEAF_REPLAY=<token>` in the environment the
@@ -53,6 +54,10 @@ fn expand(arguments: TokenStream, function: &ItemFn) -> syn::Result<TokenStream>
             Some("max_steps") => calls.push(quote!(.max_steps(#value))),
             Some("spurious_wakeups") => spurious = quote!(#value),
             Some("weak_cas_failures") => weak = quote!(#value),
+            Some("budget") => {
+                let milliseconds = budget(value)?;
+                calls.push(quote!(.budget(::core::time::Duration::from_millis(#milliseconds))));
+            }
             Some("strategy") => {
                 let Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) = value else {
                     return Err(syn::Error::new_spanned(value, "expected a string such as \"pct:3\""));
@@ -66,7 +71,7 @@ fn expand(arguments: TokenStream, function: &ItemFn) -> syn::Result<TokenStream>
             _ => {
                 return Err(syn::Error::new_spanned(
                     &pair.path,
-                    "unknown option: expected executions, seed, strategy, max_steps, spurious_wakeups or weak_cas_failures",
+                    "unknown option: expected executions, seed, strategy, max_steps, budget, spurious_wakeups or weak_cas_failures",
                 ));
             }
         }
@@ -88,6 +93,22 @@ fn expand(arguments: TokenStream, function: &ItemFn) -> syn::Result<TokenStream>
         }
     }
     .into())
+}
+
+/// A duration such as `"30s"`, in milliseconds.
+fn budget(value: &Expr) -> syn::Result<u64> {
+    let wrong = || syn::Error::new_spanned(value, "expected a time such as \"30s\", \"500ms\" or \"2m\"");
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else { return Err(wrong()) };
+    let text = text.value();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
+    let number: u64 = text[..digits].parse().map_err(|_| wrong())?;
+    let unit = match &text[digits..] {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        _ => return Err(wrong()),
+    };
+    number.checked_mul(unit).ok_or_else(wrong)
 }
 
 fn check_strategy(name: &syn::LitStr) -> syn::Result<()> {

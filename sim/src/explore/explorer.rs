@@ -1,8 +1,9 @@
 //! The public way to run many executions.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::fault::Faults;
 use crate::monitor::Monitor;
@@ -50,6 +51,7 @@ pub struct Explorer<'a> {
     pub(super) determinism: bool,
     pub(super) monitor: Option<std::sync::Arc<MonitorFactory<'a>>>,
     pub(super) stop: Option<&'a AtomicBool>,
+    pub(super) budget: Option<Duration>,
     pub(super) progress: Option<&'a AtomicU64>,
 }
 
@@ -79,6 +81,7 @@ impl<'a> Explorer<'a> {
             determinism: true,
             monitor: None,
             stop: None,
+            budget: None,
             progress: None,
         }
     }
@@ -90,9 +93,10 @@ impl<'a> Explorer<'a> {
     }
 
     /// One execution per seed. For [`Strategy::Dfs`] the *number* of seeds is the most executions, and the first seed
-    /// is that of all of them.
+    /// is that of all of them. Seeds are below 2^63; greater ones are left out.
     pub fn seeds(mut self, seeds: Range<u64>) -> Self {
-        self.seeds = seeds;
+        // Workers count in blocks past the end; the cap keeps them from running over.
+        self.seeds = seeds.start.min(1 << 63)..seeds.end.min(1 << 63);
         self
     }
 
@@ -165,6 +169,13 @@ impl<'a> Explorer<'a> {
         self
     }
 
+    /// Stops after this much real time, with what was done so far. How many seeds that is depends on the machine; what
+    /// a seed does, does not.
+    pub fn budget(mut self, budget: Duration) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
     /// Counts finished executions into `counter` while the exploration runs.
     pub fn progress(mut self, counter: &'a AtomicU64) -> Self {
         self.progress = Some(counter);
@@ -178,28 +189,25 @@ impl<'a> Explorer<'a> {
     /// # Panics
     /// If called inside a simulated run, or if a stack cannot be mapped.
     pub fn run<F: Fn() + Sync>(&self, f: F) -> Report {
+        let deadline = self.budget.and_then(|budget| Instant::now().checked_add(budget));
         if let Strategy::Dfs { preemptions } = self.strategy {
-            return search(self, preemptions, &f);
+            return search(self, preemptions, deadline, &f);
         }
         let next = AtomicU64::new(self.seeds.start);
         let total = Mutex::new(Report::empty());
         let found = AtomicU64::new(0);
         if self.workers == 1 {
-            Worker::new(self, &f).run(&next, &found, &total);
+            Worker::new(self, deadline, &f).run(&next, &found, &total);
         } else {
             std::thread::scope(|scope| {
                 for _ in 0..self.workers {
-                    scope.spawn(|| Worker::new(self, &f).run(&next, &found, &total));
+                    scope.spawn(|| Worker::new(self, deadline, &f).run(&next, &found, &total));
                 }
             });
         }
         let mut report = total.into_inner().unwrap_or_else(PoisonError::into_inner);
         report.finish(self.max_failures);
         report
-    }
-
-    pub(super) fn stopped(&self) -> bool {
-        self.stop.is_some_and(|s| s.load(Ordering::Relaxed))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use crate::choice::{name_hash, seed_of, stream_seed};
 use crate::runtime::execution::{Detail, Machine, Outcome};
@@ -39,13 +40,15 @@ pub(super) struct Worker<'a, 'b, F> {
     pub(super) machine: Machine,
     pub(super) report: Report,
     profile: Profile,
+    deadline: Option<Instant>,
 }
 
 impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
-    pub(super) fn new(explorer: &'a Explorer<'b>, f: &'a F) -> Self {
+    pub(super) fn new(explorer: &'a Explorer<'b>, deadline: Option<Instant>, f: &'a F) -> Self {
         let machine = Machine::new(explorer.settings);
         let report = Report::empty();
-        let mut worker = Self { explorer, f, machine, report, profile: Profile { length: 2, every_operation: false } };
+        let profile = Profile { length: 2, every_operation: false };
+        let mut worker = Self { explorer, f, machine, report, profile, deadline };
         if matches!(explorer.strategy, Strategy::Random | Strategy::Pct { .. } | Strategy::Portfolio) {
             worker.profile = worker.measure();
             worker.machine.every_operation(worker.profile.every_operation);
@@ -68,12 +71,15 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         let seeds = &self.explorer.seeds;
         while found.load(Ordering::Relaxed) < self.explorer.max_failures as u64 {
             let first = next.fetch_add(BLOCK, Ordering::Relaxed);
-            if first >= seeds.end || self.explorer.stopped() {
+            if first >= seeds.end || self.is_late() {
                 break;
             }
-            // A block is always run to its end. Blocks are taken in order, so all seeds below a failing one are run,
-            // and the least failing seeds are found whatever the number of workers.
+            // A block is run to its end unless the whole exploration is stopped. Blocks are taken in order, so all seeds
+            // below a failing one are run, and the least failing seeds are found whatever the number of workers.
             for seed in first..seeds.end.min(first.saturating_add(BLOCK)) {
+                if self.is_stopped() {
+                    break;
+                }
                 if self.one(seed) {
                     found.fetch_add(1, Ordering::Relaxed);
                 }
@@ -84,6 +90,16 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         }
         self.report.abandoned = self.machine.rt().abandoned;
         total.lock().unwrap_or_else(PoisonError::into_inner).merge(self.report);
+    }
+
+    /// The flag is set.
+    fn is_stopped(&self) -> bool {
+        self.explorer.stop.is_some_and(|s| s.load(Ordering::Relaxed))
+    }
+
+    /// The flag is set or the budget is spent. Looks at the clock, which costs as much as a small execution.
+    fn is_late(&self) -> bool {
+        self.is_stopped() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Runs one seed. True if it failed.
@@ -114,23 +130,31 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
     }
 
     /// Runs a seed, once more if a `try_` operation came to light too late.
+    // Inlined down to the switch, as are the functions it calls: plans and outcomes passed through memory are written in
+    // small parts and read in large ones, and each such read waits for the store buffer.
+    #[inline(always)]
     fn execute(&mut self, seed: u64, detail: Detail) -> Outcome {
         self.machine.every_operation(self.profile.every_operation);
         let outcome = self.run_plan(seed, self.plan(seed), detail);
-        if !outcome.observed_late {
-            return outcome;
-        }
+        if outcome.observed_late { self.repeat(seed, detail) } else { outcome }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn repeat(&mut self, seed: u64, detail: Detail) -> Outcome {
         self.report.repeated += 1;
         self.machine.every_operation(true);
         self.run_plan(seed, self.plan(seed), detail)
     }
 
+    #[inline(always)]
     fn run_plan(&mut self, seed: u64, plan: Plan, detail: Detail) -> Outcome {
         let monitor = self.explorer.monitor.as_ref().map(|make| make());
         self.machine.run(self.f, seed, plan, detail, monitor)
     }
 
     /// The strategy of a seed.
+    #[inline(always)]
     fn plan(&self, seed: u64) -> Plan {
         let pct = |depth| Plan::Pct { depth, length: self.profile.length };
         match &self.explorer.strategy {
@@ -217,14 +241,22 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
 }
 
 /// Depth-first search over all schedules.
-pub(super) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, preemptions: Option<u32>, f: &F) -> Report {
-    let mut worker = Worker::new(explorer, f);
+pub(super) fn search<F: Fn() + Sync>(
+    explorer: &Explorer<'_>,
+    preemptions: Option<u32>,
+    deadline: Option<Instant>,
+    f: &F,
+) -> Report {
+    let mut worker = Worker::new(explorer, deadline, f);
     let seed = explorer.seeds.start;
     let limit = explorer.seeds.end.saturating_sub(seed);
     let detail = if explorer.distinct { Detail::Order } else { Detail::Choices };
     let mut dfs = Box::new(Dfs::new(preemptions));
     let mut every_operation = false;
-    while worker.report.executions < limit && !explorer.stopped() {
+    while worker.report.executions < limit
+        && !worker.is_stopped()
+        && !(worker.report.executions.is_multiple_of(BLOCK) && worker.is_late())
+    {
         let outcome = worker.run_plan(seed, Plan::Asked(Active::Dfs(dfs)), detail);
         let Active::Dfs(back) = worker.machine.take_active() else { unreachable!("the run gives its strategy back") };
         dfs = back;

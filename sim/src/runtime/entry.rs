@@ -261,10 +261,10 @@ pub(crate) fn name(header: &Header, name: &'static str) {
     }
 }
 
-pub(crate) fn note(text: impl FnOnce() -> String) {
+pub(crate) fn note(text: impl FnOnce() -> String, location: &'static Location<'static>) {
     let r = current();
     if !r.is_null() {
-        record::note(r, text);
+        record::note(r, text, location);
     }
 }
 

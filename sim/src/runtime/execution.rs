@@ -14,7 +14,7 @@ use crate::trace::{Trace, TraceObject};
 
 use super::claim::Seat;
 use super::rt::{Mode, NOBODY, RUNNER, Rt, SLOW_ASKED, Settings, current, install};
-use super::{context, overflow, panic_hook, point, record, teardown, threads, watchdog};
+use super::{abort, context, overflow, panic_hook, point, record, teardown, threads, watchdog};
 
 const SCHEDULE: u64 = choice::name_hash("schedule");
 
@@ -55,6 +55,7 @@ impl Machine {
         assert!(current().is_null(), "interleaf: an exploration was started inside a simulated run");
         panic_hook::install();
         overflow::install();
+        abort::install();
         let rt = Rt::new(settings);
         let watched = watchdog::watch(&rt);
         Self { rt, seat: Seat::take(), _watched: watched }
@@ -85,6 +86,7 @@ impl Machine {
     }
 
     /// Runs `f` once.
+    #[inline(always)]
     pub(crate) fn run<F: Fn()>(
         &mut self,
         f: &F,
@@ -110,6 +112,7 @@ impl Machine {
         self.end()
     }
 
+    #[inline(always)]
     fn begin(&mut self, seed: u64, plan: Plan, detail: Detail, monitor: Option<Box<dyn Monitor>>) {
         let epoch = self.seat.next_epoch();
         let r = &mut *self.rt;
@@ -125,6 +128,8 @@ impl Machine {
         r.parked = 0;
         r.unwinding = 0;
         r.cancelled = 0;
+        r.panicked_in_drop = 0;
+        r.aborted = 0;
         r.cancel = false;
         r.objects = 0;
         r.now = Duration::ZERO;
@@ -156,6 +161,7 @@ impl Machine {
         r.adopt(plan);
     }
 
+    #[inline(always)]
     fn end(&mut self) -> Outcome {
         let r = &mut *self.rt;
         if r.failure.is_none()
@@ -194,6 +200,7 @@ impl Machine {
 
 impl Rt {
     /// Sets up the strategy for the run that begins.
+    #[inline(always)]
     fn adopt(&mut self, plan: Plan) {
         self.above = u64::MAX;
         self.next_change = u32::MAX;

@@ -15,6 +15,7 @@
 //! * [`panic_hook`]: panics inside a run are caught, located and kept quiet
 //! * [`watchdog`]: names the thread that blocks the OS thread for ever
 //! * [`stack`], [`context`]: pooled stacks with guard pages, and the switch between them
+//! * [`abort`]: a destructor that panics during tear-down costs its thread, not the process
 //! * [`overflow`]: names the thread that ran over its stack
 //! * [`objects`]: the models of the sync objects
 //!
@@ -27,6 +28,7 @@
 //! 3. Between two scheduling points exactly one thread runs, so model state needs no synchronisation.
 #![allow(unsafe_code)]
 
+pub(crate) mod abort;
 pub(crate) mod ask;
 pub(crate) mod claim;
 pub(crate) mod clock;

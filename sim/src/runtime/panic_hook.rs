@@ -65,16 +65,12 @@ fn note(info: &PanicHookInfo<'_>) -> bool {
     if r.cur >= MAX_THREADS {
         return false;
     }
-    if r.cancel {
-        // All code that runs now is destructors of threads that unwind, and Rust aborts the process when one of
-        // those panics. Say so while it is possible.
-        let thread = threads::label(r, r.number[r.cur]);
-        eprintln!(
-            "interleaf: a destructor panicked while thread {thread} was unwound because the run (seed {}) had failed: \
-             {:?}. Rust aborts the process after this.",
-            r.seed, r.failure
-        );
-        return false;
+    // SAFETY: `r` is this OS thread's runtime.
+    if r.cancel && unsafe { threads::is_unwinding(r) } {
+        // A destructor panics while its thread is unwound because the run is over. If it does not catch that itself, Rust
+        // is going to abort the process: see `abort`.
+        r.panicked_in_drop |= 1 << r.cur;
+        return true;
     }
     let caught = Caught {
         message: message(info.payload()),

@@ -114,7 +114,7 @@ pub(crate) fn started(r: &mut Rt, slot: usize) {
 /// `r` is this OS thread's runtime.
 pub(crate) unsafe fn ended(r: *mut Rt, slot: usize) {
     // SAFETY: as the caller; nothing switches here.
-    unsafe { show(r, slot, None, OpKind::End, Phase::Executed, true, Location::caller()) }
+    unsafe { show(r, slot, None, OpKind::End, Phase::Executed, true, (*r).pending[slot].location) }
 }
 
 /// The running thread has joined thread `number`.
@@ -329,7 +329,7 @@ pub(crate) fn name(r: *mut Rt, header: &Header, name: &'static str) {
 }
 
 /// Adds a line of the program's own to the trace of the running thread.
-pub(crate) fn note(r: *mut Rt, text: impl FnOnce() -> String) {
+pub(crate) fn note(r: *mut Rt, text: impl FnOnce() -> String, location: &'static Location<'static>) {
     // SAFETY: as `name`; the text is made before anything is borrowed.
     unsafe {
         if (*r).tracks.events.is_none() {
@@ -346,7 +346,7 @@ pub(crate) fn note(r: *mut Rt, text: impl FnOnce() -> String) {
                 kind: OpKind::Yield,
                 object: None,
                 success: true,
-                location: Location::caller(),
+                location,
                 note: Some(text),
             });
         }

@@ -116,6 +116,10 @@ pub(crate) struct Rt {
     pub(crate) unwinding: u64,
     /// Slots whose thread was made to unwind because the run is over.
     pub(crate) cancelled: u64,
+    /// Slots whose thread panicked in a destructor while it was unwound because the run is over.
+    pub(crate) panicked_in_drop: u64,
+    /// Of those, the ones for which Rust wanted to abort the process.
+    pub(crate) aborted: u64,
     /// A thread was abandoned in the middle of an unwind on this OS thread: std counts that panic for ever.
     pub(crate) panic_count_leaked: bool,
     pub(crate) threads: Vec<ThreadRecord>,
@@ -217,6 +221,8 @@ impl Rt {
             parked: 0,
             unwinding: 0,
             cancelled: 0,
+            panicked_in_drop: 0,
+            aborted: 0,
             panic_count_leaked: std::thread::panicking(),
             threads: Vec::new(),
             names: Vec::new(),

@@ -3,7 +3,8 @@
 //! Threads that have not ended are resumed one after the other, the youngest first, and throw at the place where they
 //! were suspended, so their destructors run and nothing leaks. A destructor that waits (for a lock whose holder is
 //! still suspended, for a thread that it joins) hands control back, and is resumed after the others have had their
-//! turn. A thread that cannot get on even so (a destructor that waits for a message, say) is abandoned with its stack;
+//! turn. A thread that cannot get on even so (a destructor that waits for a message, say), or whose destructor panics, is
+//! abandoned with its stack;
 //! [`Report::abandoned`](crate::Report::abandoned) counts those.
 
 use super::context;
@@ -43,15 +44,27 @@ pub(crate) unsafe fn unwind_all(r: *mut Rt) {
                     (*r).alive &= !(1 << slot);
                 } else {
                     context::run(r, slot);
+                    if (*r).aborted >> slot & 1 == 1 {
+                        abandon(r, slot);
+                    }
                 }
             }
         }
         for slot in bits((*r).alive) {
-            context::abandon(r, slot);
-            (*r).abandoned += 1;
-            (*r).panic_count_leaked |= std::thread::panicking();
+            abandon(r, slot);
         }
-        (*r).alive = 0;
+    }
+}
+
+/// Gives up a thread that cannot be unwound.
+unsafe fn abandon(r: *mut Rt, slot: usize) {
+    // SAFETY: as `unwind_all`; the slot is not alive any more, so nobody switches to it.
+    unsafe {
+        (*r).alive &= !(1 << slot);
+        (*r).aborted &= !(1 << slot);
+        context::abandon(r, slot);
+        (*r).abandoned += 1;
+        (*r).panic_count_leaked |= std::thread::panicking();
     }
 }
 

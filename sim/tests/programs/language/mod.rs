@@ -19,9 +19,6 @@
 //! the literature: a failed `cas` or `trylock` reads; read locks commute; all other operations on one lock conflict.
 
 mod expression;
-mod program;
+pub(crate) mod program;
 mod reader;
-mod run;
-
-pub use program::Program;
-pub use run::{Counted, count, measure};
+pub(crate) mod run;

@@ -6,7 +6,7 @@ use super::expression::{Expression, Values};
 use super::reader::{Names, expression};
 
 /// A program ready to run.
-pub struct Program {
+pub(crate) struct Program {
     /// Initial values of the shared integers.
     pub(super) shared: Vec<i64>,
     pub(super) mutexes: usize,
@@ -92,7 +92,7 @@ impl Program {
     ///
     /// # Errors
     /// What is not understood, with its line.
-    pub fn read(text: &str, parameters: &[(&str, i64)]) -> Result<Self, String> {
+    pub(crate) fn read(text: &str, parameters: &[(&str, i64)]) -> Result<Self, String> {
         let mut declared = Declared::default();
         let mut templates: Vec<(&str, Vec<&str>)> = Vec::new();
         let mut finals = Vec::new();

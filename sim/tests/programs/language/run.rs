@@ -34,24 +34,24 @@ struct Ending {
 
 /// What the executions of a program did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
+pub(crate) struct Counted {
     /// Runs in which every thread came to its end.
-    pub complete: u64,
+    pub(crate) complete: u64,
     /// Runs in which an `assume` did not hold.
-    pub blocked: u64,
+    pub(crate) blocked: u64,
     /// Runs in which threads waited for ever.
-    pub deadlocked: u64,
+    pub(crate) deadlocked: u64,
     /// Different orders of conflicting operations, over all runs.
-    pub distinct: u64,
+    pub(crate) distinct: u64,
     /// Runs that deadlocked, or in which an `assert` or `final` did not hold.
-    pub wrong: u64,
+    pub(crate) wrong: u64,
 }
 
 /// Runs a program under every schedule with at most `preemptions` preemptions.
 ///
 /// # Panics
 /// If there are more than `limit`, or if the runtime reports anything but deadlocks.
-pub fn count(program: &Arc<Program>, preemptions: Option<u32>, limit: u64) -> Counted {
+pub(crate) fn count(program: &Arc<Program>, preemptions: Option<u32>, limit: u64) -> Counted {
     let tally = Tally::default();
     let report = explorer(Strategy::Dfs { preemptions }, 0..limit).count_distinct(true).run(|| tally.add(program));
     assert!(report.complete, "more than {limit} schedules");
@@ -63,7 +63,7 @@ pub fn count(program: &Arc<Program>, preemptions: Option<u32>, limit: u64) -> Co
 ///
 /// # Panics
 /// If the runtime reports anything but deadlocks.
-pub fn measure(program: &Arc<Program>, strategy: &Strategy, seeds: u64) -> Counted {
+pub(crate) fn measure(program: &Arc<Program>, strategy: &Strategy, seeds: u64) -> Counted {
     /// Failures are kept with their traces, so they are taken in portions.
     const PORTION: u64 = 1_000;
     let tally = Tally::default();

@@ -215,6 +215,9 @@ fn rotate_to_least(cycle: &mut [String]) {
     }
 }
 
+/// What stands for the strategy of a run that was replayed.
+pub(crate) const REPLAY: &str = "replay";
+
 /// A failed run, with everything that is needed to see it again.
 #[derive(Clone, Debug)]
 pub struct Failure {
@@ -261,14 +264,11 @@ impl fmt::Display for Failure {
         for line in self.kind.details() {
             writeln!(f, "  {line}")?;
         }
-        writeln!(
-            f,
-            "  seed {}, strategy {}, found after {} runs, {} preemptions",
-            self.seed,
-            self.strategy,
-            self.found_after,
-            self.trace.preemptions()
-        )?;
+        write!(f, "  seed {}, strategy {}, {} preemptions", self.seed, self.strategy, self.trace.preemptions())?;
+        if self.strategy != REPLAY {
+            write!(f, ", found in run {}", self.found_after + 1)?;
+        }
+        writeln!(f)?;
         writeln!(f)?;
         for line in table::render(&self.trace, table::Style::default()).lines() {
             writeln!(f, "  {line}")?;

@@ -10,7 +10,7 @@ use crate::choice::stream_seed;
 use crate::strategy::labelled::{Labelled, Places};
 use crate::trace::choices::ChoiceLog;
 
-use super::failure::{Failure, FailureKind};
+use super::failure::{Failure, FailureKind, REPLAY};
 use super::token::Token;
 
 /// How a replay ended.
@@ -96,7 +96,7 @@ fn run<F: Fn()>(
     let failure = Box::new(Failure {
         kind: kind.without_backtrace(),
         seed: token.seed,
-        strategy: "replay".into(),
+        strategy: REPLAY.into(),
         found_after: 0,
         token: token.to_string(),
         trace,

@@ -80,7 +80,7 @@ pub enum FailureKind {
         step: u32,
         /// The slot that the record named, if it named any.
         wanted: Option<u32>,
-        /// Names of the threads that could run.
+        /// Names of the threads that could run. Empty if the run had ended before the record did.
         can: Vec<String>,
     },
 }
@@ -124,6 +124,9 @@ impl FailureKind {
             }
             Self::Nondeterminism { event, first, second } => {
                 format!("the same seed gave another run: event {event} was `{first}`, then `{second}`")
+            }
+            Self::Diverged { step, can, .. } if can.is_empty() => {
+                format!("replay diverged: the run ended at step {step} with decisions of the record left over")
             }
             Self::Diverged { step, wanted, can } => format!(
                 "replay diverged at step {step}: the record names {}, but only {} can run",

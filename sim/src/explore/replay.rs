@@ -87,7 +87,13 @@ fn run<F: Fn()>(
     let plan = Plan::Asked(Active::Asked(scheduler));
     let outcome = machine.run(f, token.seed, plan, Detail::Full, monitor);
     let trace = machine.trace();
-    let Some(kind) = outcome.failure.map(|f| *f) else { return Replay::Passed(Box::new(trace)) };
+    let spent = !matches!(machine.take_active(), Active::Asked(scheduler) if !scheduler.is_spent());
+    let kind = if spent {
+        outcome.failure.map(|f| *f)
+    } else {
+        Some(FailureKind::Diverged { step: outcome.steps, wanted: None, can: Vec::new() })
+    };
+    let Some(kind) = kind else { return Replay::Passed(Box::new(trace)) };
     let backtrace = match &kind {
         FailureKind::Panic { panic, .. } => panic.backtrace.clone(),
         _ => None,

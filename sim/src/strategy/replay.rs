@@ -68,4 +68,8 @@ impl Scheduler for Repeat {
     fn choose(&mut self, options: u64) -> usize {
         self.decide(options.trailing_zeros() as usize)
     }
+
+    fn is_spent(&self) -> bool {
+        self.next == self.deviations.list.len()
+    }
 }

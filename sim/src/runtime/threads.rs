@@ -176,13 +176,8 @@ pub(crate) unsafe fn spawn<F: FnOnce() -> T, T>(r: *mut Rt, f: F, name: Option<A
         let slot = enlist(r, name);
         let number = (*r).number[slot];
         context::spawn(r, slot, move || {
-            let value = catch(r, move || {
-                if (*r).cancel {
-                    // The run is over before the thread has begun: what it owns is dropped like that of the others.
-                    cancelled();
-                }
-                f()
-            });
+            // If the run is over before the thread has begun, what it owns is dropped like that of the others.
+            let value = catch(r, move || if (*r).cancel { cancelled() } else { f() });
             theirs.put(value);
             // Dropping an unclaimed result runs user code, which may schedule or panic.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(theirs))) {

@@ -107,10 +107,7 @@ impl LockCore {
     /// A guard of a run that is over is dropped (it was kept in a thread-local, say): nobody waits for it.
     #[cold]
     pub(crate) fn release_late(&self, access: Access) {
-        match access {
-            Access::Write => self.state.set(0),
-            Access::Read => self.state.set(self.state.get().saturating_sub(1)),
-        }
+        self.state.set(if access == Access::Read { self.state.get().saturating_sub(1) } else { 0 });
     }
 
     /// Waits for the lock and takes it.

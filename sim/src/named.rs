@@ -17,19 +17,21 @@ pub trait Named: sealed::Nameable {}
 impl<T: sealed::Nameable + ?Sized> Named for T {}
 
 macro_rules! named {
-    ($(($($generic:tt)*) $name:ty;)*) => {
+    ($(($($generic:tt)*) $name:ty $(, $claim:ident)?;)*) => {
         $(impl<$($generic)*> sealed::Nameable for $name {
             fn set_name(&self, name: &'static str) {
-                entry::name(self.header(), name);
+                entry::name(self.header(), name, |_run| {
+                    $(self.$claim(_run);)?
+                });
             }
         })*
     };
 }
 
 named! {
-    (T: ?Sized) crate::sync::Mutex<T>;
-    (T: ?Sized) crate::sync::RwLock<T>;
-    () crate::sync::Condvar;
+    (T: ?Sized) crate::sync::Mutex<T>, claim;
+    (T: ?Sized) crate::sync::RwLock<T>, claim;
+    () crate::sync::Condvar, claim;
     (T) crate::arc_swap::ArcSwap<T>;
     () crate::sync::atomic::AtomicBool;
     () crate::sync::atomic::AtomicU8;

@@ -86,6 +86,14 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// What code beside the run (`who`: a monitor, a strategy) has panicked with.
+    pub(crate) fn of_payload(who: &str, payload: Box<dyn std::any::Any + Send>) -> Self {
+        match payload.downcast::<Violation>() {
+            Ok(violation) => Self::Violation(*violation),
+            Err(payload) => Self::Panic { thread: who.to_owned(), panic: Caught::from_payload(&*payload) },
+        }
+    }
+
     /// Invariant, predicate and place in normal form: equal for failures with the same cause. Free of seeds, values,
     /// line numbers and addresses.
     #[must_use]

@@ -202,6 +202,11 @@ mod tests {
         let text = token().to_string();
         assert_eq!(text.parse(), Ok(token()), "{text}");
         assert_eq!(format!("  {text}\n").parse(), Ok(token()));
+        let mut other = token();
+        other.settings.every_operation = false;
+        other.settings.time_when_idle = true;
+        other.settings.weak_cas_failures = 7;
+        assert_eq!(other.to_string().parse(), Ok(other));
     }
 
     #[test]

@@ -218,12 +218,18 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         let first = self.machine.trace();
         let second_outcome = self.execute(seed, Detail::Full);
         let second = self.machine.trace();
+        // The seed has passed once before.
+        let failed = first_outcome.failure.is_some() || second_outcome.failure.is_some();
         let event = match first.first_difference(&second) {
             Some(event) => event,
-            None if first_outcome.steps != second_outcome.steps => first.events.len(),
+            None if first_outcome.steps != second_outcome.steps || failed => first.events.len(),
             None => return false,
         };
-        let show = |t: &Trace| match t.events.get(event) {
+        let end = |outcome: &Outcome| match &outcome.failure {
+            Some(kind) => kind.headline(),
+            None => "the end of the run".into(),
+        };
+        let show = |t: &Trace, outcome: &Outcome| match t.events.get(event) {
             Some(e) => format!(
                 "{} {} {} at {}",
                 t.thread_label(e.thread),
@@ -231,9 +237,13 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
                 e.object.map_or_else(String::new, |o| t.object_label(o)),
                 e.location
             ),
-            None => "the end of the run".into(),
+            None => end(outcome),
         };
-        let kind = FailureKind::Nondeterminism { event, first: show(&first), second: show(&second) };
+        let kind = FailureKind::Nondeterminism {
+            event,
+            first: show(&first, &first_outcome),
+            second: show(&second, &second_outcome),
+        };
         let failure = self.failure(seed, kind, second);
         self.report.failures.push(failure);
         true

@@ -3,7 +3,7 @@
 use crate::explore::failure::FailureKind;
 use crate::strategy::{Active, Pending as Announced, Point, Scheduler};
 
-use super::rt::{MAX_THREADS, Rt, bits};
+use super::rt::{MAX_THREADS, Rt, bits, outside};
 use super::threads;
 
 /// The slot that goes on; `None` if the strategy named one that cannot.
@@ -26,7 +26,6 @@ pub(crate) unsafe fn next_thread(r: *mut Rt) -> Option<usize> {
             Active::Raw(log) => log.next(enabled),
             Active::Dfs(_) if single => Some(enabled.trailing_zeros() as usize),
             Active::Dfs(dfs) => Some(dfs.next_thread(&Point { enabled, running, default, pending: &[], names: &[] })),
-            Active::Asked(s) if single && !s.sees_forced() => Some(enabled.trailing_zeros() as usize),
             Active::Asked(s) => ask(r, s.as_mut(), enabled, (running, default)),
         };
         (*r).active = active;
@@ -65,13 +64,32 @@ unsafe fn ask(
     let (running, default) = course;
     // SAFETY: as `next_thread`.
     unsafe {
-        if !scheduler.wants_pending() {
-            return Some(scheduler.next_thread(&Point { enabled, running, default, pending: &[], names: &[] }));
+        let single = enabled & (enabled - 1) == 0;
+        let answer = outside(r, || {
+            if single && !scheduler.sees_forced() {
+                return enabled.trailing_zeros() as usize;
+            }
+            if !scheduler.wants_pending() {
+                return scheduler.next_thread(&Point { enabled, running, default, pending: &[], names: &[] });
+            }
+            let rt = &mut *r;
+            let names: Vec<String> = (0..rt.threads.len()).map(|n| threads::label(rt, n as u32)).collect();
+            let pending: Vec<Announced> = bits(rt.alive).map(|slot| announced(rt, slot)).collect();
+            scheduler.next_thread(&Point { enabled, running, default, pending: &pending, names: &names })
+        });
+        answer.map_err(|payload| panicked(r, payload)).ok()
+    }
+}
+
+/// The strategy has panicked: that is the run's failure.
+#[cold]
+unsafe fn panicked(r: *mut Rt, payload: Box<dyn std::any::Any + Send>) {
+    // SAFETY: as `next_thread`.
+    unsafe {
+        if (*r).failure.is_none() {
+            (*r).failure = Some(Box::new(FailureKind::of_payload("the strategy", payload)));
         }
-        let rt = &mut *r;
-        let names: Vec<String> = (0..rt.threads.len()).map(|n| threads::label(rt, n as u32)).collect();
-        let pending: Vec<Announced> = bits(rt.alive).map(|slot| announced(rt, slot)).collect();
-        Some(scheduler.next_thread(&Point { enabled, running, default, pending: &pending, names: &names }))
+        (*r).cancel = true;
     }
 }
 
@@ -96,7 +114,7 @@ pub(crate) unsafe fn choose(r: *mut Rt, options: u64) -> usize {
             Active::None => Some(options.trailing_zeros() as usize),
             Active::Raw(log) => log.next(options),
             Active::Dfs(dfs) => Some(dfs.choose(options)),
-            Active::Asked(s) => Some(s.choose(options)),
+            Active::Asked(s) => outside(r, || s.choose(options)).map_err(|payload| panicked(r, payload)).ok(),
         };
         (*r).active = active;
         match answer.filter(|&v| v < 64 && options >> v & 1 == 1) {

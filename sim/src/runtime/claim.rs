@@ -10,7 +10,7 @@
 //! simulation that is alive has written its epoch. At least one of them sees the other.
 
 use std::panic::Location;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::objects::header::Header;
 use super::rt::Rt;
@@ -68,46 +68,67 @@ fn alive(epoch: u64) -> bool {
     epoch != 0 && PRESENT[(epoch >> 56) as usize].load(Ordering::SeqCst) == epoch
 }
 
-/// Makes `header` an object of the present run of `r`. `free` says whether the real lock is free.
+const TWO: &str = "is shared by two simulations that run at the same time on different OS threads";
+
+/// Makes `header` an object of the present run of `r`. `free` says whether nobody holds it.
 #[cold]
 #[inline(never)]
-pub(crate) fn claim(r: *mut Rt, header: &Header, free: impl Fn() -> bool) {
+pub(crate) fn claim(r: *mut Rt, header: &Header, free: impl Fn() -> Result<(), &'static str>) {
     let before = header.epoch.load(Ordering::SeqCst);
     if alive(before) {
-        shared(header, "two simulations that run at the same time on different OS threads");
+        refuse(header, TWO);
     }
     // SAFETY: `r` is this OS thread's runtime and no reference into it is held.
     let r = unsafe { &mut *r };
     if header.epoch.compare_exchange(before, r.epoch, Ordering::SeqCst, Ordering::SeqCst).is_err() {
-        shared(header, "two simulations that run at the same time on different OS threads");
+        refuse(header, TWO);
+    }
+    if let Err(why) = free() {
+        // Whoever catches the panic must not find the object claimed.
+        header.epoch.store(before, Ordering::SeqCst);
+        refuse(header, why);
     }
     header.enrol(r);
-    if !free() {
-        shared(header, "a simulation and an ordinary thread that holds it");
-    }
+}
+
+/// A thread was abandoned, with the locks that it held.
+static ABANDONED: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn thread_was_abandoned() {
+    ABANDONED.store(true, Ordering::Relaxed);
+}
+
+/// Judges the state that an earlier run left a lock in. If it is held, either its guard was forgotten, or it still
+/// exists (in a thread-local) and gives access to the value. Abandoned threads never use theirs again.
+#[inline(always)]
+pub(crate) fn left_free(free: bool) -> Result<(), &'static str> {
+    if free || ABANDONED.load(Ordering::Relaxed) { Ok(()) } else { Err("is still locked by an earlier run") }
 }
 
 /// Called by an ordinary thread that has just taken the real lock.
 #[inline(always)]
-pub(crate) fn check_ordinary(header: &Header) {
+pub(crate) fn check_ordinary(header: &Header, free: impl Fn() -> bool) {
     let epoch = header.epoch.load(Ordering::SeqCst);
     if epoch != 0 {
-        check_claimed(header, epoch);
+        check_claimed(header, epoch, free);
     }
 }
 
 #[cold]
-fn check_claimed(header: &Header, epoch: u64) {
+fn check_claimed(header: &Header, epoch: u64, free: impl Fn() -> bool) {
     if alive(epoch) {
-        shared(header, "an ordinary thread and a simulation that runs at this moment");
+        refuse(header, "is shared by an ordinary thread and a simulation that runs at this moment");
+    }
+    if let Err(why) = left_free(free()) {
+        refuse(header, why);
     }
 }
 
 #[cold]
-fn shared(header: &Header, who: &str) -> ! {
+fn refuse(header: &Header, why: &str) -> ! {
     let made: &Location<'_> = header.created;
     panic!(
-        "interleaf: the lock made at {made} is shared by {who}. A simulated object belongs to one run: make it inside \
-         the closure under test, or explore with one worker"
+        "interleaf: the object made at {made} {why}. A simulated object belongs to one run: make it inside the closure \
+         under test, or explore with one worker"
     )
 }

@@ -36,20 +36,19 @@ pub(crate) unsafe fn sleep(r: *mut Rt, duration: Duration, location: &'static Lo
     }
 }
 
-/// Enables the sleepers whose moment comes first, and no other.
+/// Enables the sleepers whose moment comes first (or, if time moves only when idle, has come), and no other.
 unsafe fn enable_first(r: *mut Rt) {
     // SAFETY: as `sleep`; nothing switches here.
     let r = unsafe { &mut *r };
     r.enabled &= !r.sleepers;
-    if !r.time_when_idle
-        && let Some(first) = bits(r.sleepers).map(|t| r.wake_at[t]).min()
-    {
+    let first = if r.time_when_idle { Some(r.now) } else { bits(r.sleepers).map(|t| r.wake_at[t]).min() };
+    if let Some(first) = first {
         r.enabled |= first_sleepers(r, first);
     }
 }
 
 fn first_sleepers(r: &Rt, first: Duration) -> u64 {
-    bits(r.sleepers).filter(|&t| r.wake_at[t] == first).fold(0, |mask, t| mask | 1 << t)
+    bits(r.sleepers).filter(|&t| r.wake_at[t] <= first).fold(0, |mask, t| mask | 1 << t)
 }
 
 /// Nobody can run: moves the clock to the next moment at which somebody can. False if there is none.

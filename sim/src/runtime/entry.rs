@@ -12,8 +12,8 @@ use super::objects::guarded::{Guarded, Writing};
 use super::objects::header::Header;
 use super::objects::parking;
 use super::point::{give_way, point};
-use super::rt::{MAX_THREADS, current};
-use super::{clock, record, threads};
+use super::rt::{MAX_THREADS, Rt, current};
+use super::{clock, record, teardown, threads};
 
 // SAFETY (for the whole file): `current` gives this OS thread's runtime or null, and it is non-null only while a run
 // goes on, when all code on this OS thread is code of controlled threads (or of destructors that they run). The runner
@@ -50,7 +50,7 @@ pub(crate) fn identity() -> Option<Identity> {
     }
 }
 
-unsafe fn identify(r: *mut super::rt::Rt, slot: usize, number: u32) -> Identity {
+unsafe fn identify(r: *mut Rt, slot: usize, number: u32) -> Identity {
     // SAFETY: as the callers; the borrow ends here.
     unsafe {
         let name = threads::given_name(&*r, number).cloned();
@@ -93,26 +93,30 @@ where
 impl<T> Joinable<T> {
     pub(crate) fn join(self, location: &'static Location<'static>) -> std::thread::Result<T> {
         let r = current();
-        assert!(!r.is_null(), "interleaf: a simulated thread is joined outside the run that started it");
+        assert!(self.is_of(r), "interleaf: a simulated thread is joined outside the run that started it");
         // SAFETY: see the top of the file.
         unsafe { self.0.join(r, location) }
+    }
+
+    /// Whether the run that started the thread goes on here.
+    fn is_of(&self, r: *mut Rt) -> bool {
+        // SAFETY: see the top of the file.
+        !r.is_null() && unsafe { (*r).epoch } == self.0.epoch
     }
 
     pub(crate) fn is_finished(&self) -> bool {
         let r = current();
         // SAFETY: see the top of the file.
-        r.is_null() || unsafe { !threads::is_alive(r, self.0.slot, self.0.number) }
+        !self.is_of(r) || unsafe { !threads::is_alive(r, self.0.slot, self.0.number) }
     }
 
     pub(crate) fn identity(&self) -> Identity {
         let r = current();
-        // SAFETY: see the top of the file.
-        unsafe {
-            if r.is_null() {
-                return Identity { epoch: 0, slot: self.0.slot, number: self.0.number, name: None };
-            }
-            identify(r, self.0.slot, self.0.number)
+        if !self.is_of(r) {
+            return Identity { epoch: self.0.epoch, slot: self.0.slot, number: self.0.number, name: None };
         }
+        // SAFETY: see the top of the file.
+        unsafe { identify(r, self.0.slot, self.0.number) }
     }
 
     pub(crate) fn place(&self) -> (usize, u32) {
@@ -144,9 +148,16 @@ pub(crate) fn yield_now(location: &'static Location<'static>) -> bool {
     }
     // SAFETY: see the top of the file.
     unsafe {
+        let me = (*r).cur;
         if !threads::quiet(r) {
             give_way(r);
-            point(r, (*r).cur, OpKind::Yield, location);
+            point(r, me, OpKind::Yield, location);
+        } else if (*r).cancel {
+            teardown::yields(r);
+        } else {
+            // A destructor that spins while its thread unwinds waits for others, which must get their turn.
+            give_way(r);
+            threads::block_while_unwinding(r, me, OpKind::Yield, location);
         }
     }
     true
@@ -254,9 +265,18 @@ pub(crate) fn seed() -> Option<u64> {
     if r.is_null() { None } else { Some(unsafe { (*r).seed }) }
 }
 
-pub(crate) fn name(header: &Header, name: &'static str) {
+/// The run that goes on, for objects that are claimed by it.
+#[derive(Clone, Copy)]
+pub(crate) struct Run(pub(crate) *mut Rt);
+
+/// Names an object. `claim` is called first if it is the object's first use in the run.
+pub(crate) fn name(header: &Header, name: &'static str, claim: impl FnOnce(Run)) {
     let r = current();
     if !r.is_null() {
+        // SAFETY: see the top of the file.
+        if unsafe { (*r).track && !header.known(&*r) } {
+            claim(Run(r));
+        }
         record::name(r, header, name);
     }
 }

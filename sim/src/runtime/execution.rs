@@ -130,6 +130,7 @@ impl Machine {
         r.cancelled = 0;
         r.panicked_in_drop = 0;
         r.aborted = 0;
+        r.patience = teardown::PATIENCE;
         r.cancel = false;
         r.objects = 0;
         r.now = Duration::ZERO;

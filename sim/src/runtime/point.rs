@@ -10,7 +10,7 @@ use crate::monitor::OpKind;
 
 use super::context;
 use super::rt::{MAX_THREADS, Mode, NOBODY, Pending, RUNNER, Rt, bits, current, scale};
-use super::{ask, clock, deadlock, record};
+use super::{ask, clock, deadlock, record, teardown};
 
 /// Payload that unwinds a thread of a run that is being torn down. Never shown to anybody.
 pub(crate) struct Cancelled;
@@ -134,8 +134,11 @@ pub(crate) unsafe fn switch_to(r: *mut Rt, next: usize) {
 pub(crate) fn cancelled() -> ! {
     let r = current();
     if !r.is_null() {
-        // SAFETY: non-null means this OS thread's runtime; nothing switches here.
-        unsafe { (*r).cancelled |= 1 << ((*r).cur & (MAX_THREADS - 1)) }
+        // SAFETY: non-null means this OS thread's runtime.
+        unsafe {
+            (*r).cancelled |= 1 << ((*r).cur & (MAX_THREADS - 1));
+            teardown::unwind_again(r);
+        }
     }
     resume_unwind(Box::new(Cancelled))
 }

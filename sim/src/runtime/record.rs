@@ -17,7 +17,7 @@ use crate::monitor::{Event, OpKind, Phase};
 use crate::trace::{Decision, TraceEvent};
 
 use super::objects::header::Header;
-use super::rt::{MAX_THREADS, Rt, SLOW_TRACK};
+use super::rt::{MAX_THREADS, Rt, SLOW_TRACK, outside};
 use super::{ask, threads};
 
 #[derive(Clone)]
@@ -226,6 +226,8 @@ pub(crate) unsafe fn decided(r: *mut Rt, options: u64, chosen: usize, data: bool
     let slot = if data { r.cur & (MAX_THREADS - 1) } else { chosen };
     let pending = r.pending[slot];
     let object = match r.header_of(pending) {
+        // A value may be chosen before the operation is announced; then the last one's object may be gone.
+        _ if data => None,
         Some(header) => {
             let header: *const Header = header;
             // SAFETY: the announced operation's object is borrowed by its suspended thread.
@@ -294,7 +296,7 @@ unsafe fn show(
         let object_name = object.map_or("", |i| (&(*r).tracks.objects)[i as usize].name);
         let verdict = {
             let tracks = &(*r).tracks;
-            monitor.step(&Event {
+            let event = Event {
                 step,
                 time,
                 thread,
@@ -305,13 +307,17 @@ unsafe fn show(
                 object_name,
                 success,
                 location,
-            })
+            };
+            outside(r, || monitor.step(&event))
         };
         (*r).monitor = Some(monitor);
-        if let Err(violation) = verdict
-            && (*r).failure.is_none()
-        {
-            (*r).failure = Some(Box::new(FailureKind::Violation(violation)));
+        let failure = match verdict {
+            Ok(Ok(())) => return,
+            Ok(Err(violation)) => FailureKind::Violation(violation),
+            Err(payload) => FailureKind::of_payload("the monitor", payload),
+        };
+        if (*r).failure.is_none() {
+            (*r).failure = Some(Box::new(failure));
             // The thread is unwound at its next operation; here it may hold a lock that no guard stands for yet.
             (*r).cancel = true;
         }

@@ -118,8 +118,10 @@ pub(crate) struct Rt {
     pub(crate) cancelled: u64,
     /// Slots whose thread panicked in a destructor while it was unwound because the run is over.
     pub(crate) panicked_in_drop: u64,
-    /// Of those, the ones for which Rust wanted to abort the process.
+    /// Slots that must be abandoned: Rust wanted to abort the process, or the thread catches every panic.
     pub(crate) aborted: u64,
+    /// How often the thread that is unwound may still go on without getting on: see [`super::teardown`].
+    pub(crate) patience: u32,
     /// A thread was abandoned in the middle of an unwind on this OS thread: std counts that panic for ever.
     pub(crate) panic_count_leaked: bool,
     pub(crate) threads: Vec<ThreadRecord>,
@@ -188,6 +190,18 @@ pub(crate) fn install(r: *mut Rt) {
     RT.with(|c| c.set(r));
 }
 
+/// Runs code that watches or steers the run but is no part of it (monitors, strategies): for that code there is no
+/// simulation, so its own locks are real ones. A panic is given back as its payload.
+///
+/// # Safety
+/// `r` is this OS thread's installed runtime. `f` may borrow from it: nothing that `f` does can reach it.
+pub(crate) unsafe fn outside<T>(r: *mut Rt, f: impl FnOnce() -> T) -> std::thread::Result<T> {
+    install(std::ptr::null_mut());
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
+    install(r);
+    result
+}
+
 impl Rt {
     pub(crate) fn new(settings: Settings) -> Box<Self> {
         let nothing = Pending { at: 0, location: Location::caller(), kind: OpKind::Start };
@@ -223,6 +237,7 @@ impl Rt {
             cancelled: 0,
             panicked_in_drop: 0,
             aborted: 0,
+            patience: super::teardown::PATIENCE,
             panic_count_leaked: std::thread::panicking(),
             threads: Vec::new(),
             names: Vec::new(),

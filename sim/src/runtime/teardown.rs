@@ -7,8 +7,44 @@
 //! abandoned with its stack;
 //! [`Report::abandoned`](crate::Report::abandoned) counts those.
 
+use super::claim;
 use super::context;
 use super::rt::{RUNNER, Rt, bits};
+
+/// How often a thread may be thrown out of an operation, or yield in a destructor, before it is taken for one that
+/// goes on for ever: a loop that catches every panic, a destructor that spins.
+pub(crate) const PATIENCE: u32 = 100;
+
+/// Called by a thread that is about to be unwound. One that has caught that over and over is abandoned instead.
+///
+/// # Safety
+/// As [`wait_for_progress`].
+#[cold]
+pub(crate) unsafe fn unwind_again(r: *mut Rt) {
+    // SAFETY: as the caller. The runner never resumes a thread that it was told to abandon.
+    unsafe {
+        (*r).patience = (*r).patience.saturating_sub(1);
+        if (*r).patience == 0 && (*r).cur < RUNNER {
+            (*r).aborted |= 1 << (*r).cur;
+            context::switch(r, RUNNER);
+        }
+    }
+}
+
+/// Called by a destructor that yields during tear-down: others get their turn once it seems to need them.
+///
+/// # Safety
+/// As [`wait_for_progress`].
+#[cold]
+pub(crate) unsafe fn yields(r: *mut Rt) {
+    // SAFETY: as the caller.
+    unsafe {
+        (*r).patience = (*r).patience.saturating_sub(1);
+        if (*r).patience == 0 {
+            wait_for_progress(r);
+        }
+    }
+}
 
 /// Called in a destructor during tear-down that must wait: lets the other threads be unwound first.
 ///
@@ -40,13 +76,10 @@ pub(crate) unsafe fn unwind_all(r: *mut Rt) {
                 if (*r).alive >> slot & 1 == 0 {
                     continue;
                 }
-                if context::drop_unstarted(r, slot) {
-                    (*r).alive &= !(1 << slot);
-                } else {
-                    context::run(r, slot);
-                    if (*r).aborted >> slot & 1 == 1 {
-                        abandon(r, slot);
-                    }
+                (*r).patience = PATIENCE;
+                context::run(r, slot);
+                if (*r).aborted >> slot & 1 == 1 {
+                    abandon(r, slot);
                 }
             }
         }
@@ -64,6 +97,7 @@ unsafe fn abandon(r: *mut Rt, slot: usize) {
         (*r).aborted &= !(1 << slot);
         context::abandon(r, slot);
         (*r).abandoned += 1;
+        claim::thread_was_abandoned();
         (*r).panic_count_leaked |= std::thread::panicking();
     }
 }

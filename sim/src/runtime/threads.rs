@@ -36,6 +36,8 @@ pub(crate) struct ThreadRecord {
 pub(crate) struct Handle<T> {
     pub(crate) slot: usize,
     pub(crate) number: u32,
+    /// The run that started the thread.
+    pub(crate) epoch: u64,
     packet: Packet<T>,
 }
 
@@ -174,7 +176,8 @@ pub(crate) unsafe fn spawn<F: FnOnce() -> T, T>(r: *mut Rt, f: F, name: Option<A
         let slot = enlist(r, name);
         let number = (*r).number[slot];
         context::spawn(r, slot, move || {
-            let value = catch(r, f);
+            // If the run is over before the thread has begun, what it owns is dropped like that of the others.
+            let value = catch(r, move || if (*r).cancel { cancelled() } else { f() });
             theirs.put(value);
             // Dropping an unclaimed result runs user code, which may schedule or panic.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(theirs))) {
@@ -182,7 +185,7 @@ pub(crate) unsafe fn spawn<F: FnOnce() -> T, T>(r: *mut Rt, f: F, name: Option<A
             }
             ended(r)
         });
-        Handle { slot, number, packet }
+        Handle { slot, number, epoch: (*r).epoch, packet }
     }
 }
 
@@ -337,7 +340,8 @@ pub(crate) unsafe fn wait_for_end(r: *mut Rt, slot: usize, number: u32, location
     }
 }
 
-/// Blocks a thread that unwinds: its destructor waits for something. The caller has cleared its `enabled` bit.
+/// Suspends a thread that unwinds: its destructor waits for something. The caller has cleared its `enabled` bit, or it
+/// only yields.
 ///
 /// # Safety
 /// As [`wait_for_end`].
@@ -347,6 +351,9 @@ pub(crate) unsafe fn block_while_unwinding(r: *mut Rt, at: usize, kind: OpKind, 
         let me = (*r).cur;
         (*r).pending[me] = Pending { at, location, kind };
         (*r).unwinding |= 1 << me;
+        // A thread that unwinds can be suspended only here, so what is noted of the others was caught by the program.
+        let unwinding = (*r).unwinding;
+        (*r).panics.retain(|(slot, _)| unwinding >> slot & 1 == 1);
         let next = next_thread(r);
         if next != me {
             // Not `switch_to`: a thread that unwinds must not be made to throw again.

@@ -81,6 +81,11 @@ impl Condvar {
         }
     }
 
+    /// First use in a run.
+    pub(crate) fn claim(&self, run: entry::Run) {
+        self.core.claim(run.0);
+    }
+
     pub(crate) fn header(&self) -> &crate::runtime::objects::header::Header {
         &self.core.header
     }

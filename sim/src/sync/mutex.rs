@@ -7,6 +7,7 @@ use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use crate::monitor::OpKind;
+use crate::runtime::entry;
 use crate::runtime::objects::guarded::{Guarded, Writing};
 
 pub(super) type Real = std::sync::Mutex<()>;
@@ -90,6 +91,11 @@ impl<T: ?Sized> Mutex<T> {
         let poisoned = self.inner.is_poisoned();
         let value = self.inner.get_mut();
         if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
+    }
+
+    /// First use in a run.
+    pub(crate) fn claim(&self, run: entry::Run) {
+        self.inner.claim(run.0);
     }
 
     pub(crate) fn header(&self) -> &crate::runtime::objects::header::Header {

@@ -43,8 +43,10 @@ impl Started {
                     panicked |= thread.wait();
                 }
                 Self::Simulated(list) => {
-                    let Some(place) = locked(list).pop() else { return panicked };
+                    // It stays in the list until it has ended: the wait may unwind, and then it is waited for again.
+                    let Some(place) = locked(list).last().copied() else { return panicked };
                     panicked |= entry::wait_for_end(place, location);
+                    locked(list).retain(|&started| started != place);
                 }
             }
         }

@@ -84,24 +84,6 @@ pub(crate) unsafe fn run(r: *mut Rt, first: usize) {
     }
 }
 
-/// Drops the closure of a thread that never ran. Returns false if the thread has started.
-///
-/// # Safety
-/// `slot` is live, and the caller is the runner.
-pub(crate) unsafe fn drop_unstarted(r: *mut Rt, slot: usize) -> bool {
-    // SAFETY: a coroutine that has not started holds only its closure.
-    unsafe {
-        let threads = &mut (*r).contexts.threads;
-        let unstarted = threads[slot].as_ref().is_some_and(|t| !t.started());
-        if unstarted {
-            if let Some(mut t) = threads[slot].take() {
-                t.force_unwind();
-            }
-        }
-        unstarted
-    }
-}
-
 /// Leaves the frames of `slot` where they are, for ever, and gives the slot a new stack.
 ///
 /// # Safety

@@ -7,24 +7,15 @@
 use super::super::rt::{MAX_THREADS, RUNNER, Rt};
 use super::super::stack::{self, Borrowed};
 
-/// A closure on a stack that has not been entered: how to drop it, and where it is.
-type Unstarted = (unsafe fn(*mut u8), *mut u8);
-
 /// Saved stack pointers, one per slot and one for the runner.
 pub(crate) struct Contexts {
     sp: [*mut u8; MAX_THREADS + 1],
     stacks: [Option<Borrowed>; MAX_THREADS],
-    /// How to drop the closure of a thread that has not started yet, and where it is.
-    unstarted: [Option<Unstarted>; MAX_THREADS],
 }
 
 impl Contexts {
     pub(crate) const fn new() -> Self {
-        Self {
-            sp: [std::ptr::null_mut(); MAX_THREADS + 1],
-            stacks: [None; MAX_THREADS],
-            unstarted: [None; MAX_THREADS],
-        }
+        Self { sp: [std::ptr::null_mut(); MAX_THREADS + 1], stacks: [None; MAX_THREADS] }
     }
 }
 
@@ -76,7 +67,6 @@ unsafe extern "C" fn thread_entry() {
 extern "C" fn entry<F: FnOnce() -> usize>(closure: *mut F, r: *mut Rt) -> ! {
     // SAFETY: `spawn` wrote the closure; it is read once. It catches panics itself and returns the next slot.
     unsafe {
-        (*r).contexts.unstarted[(*r).cur] = None;
         let next = closure.read()();
         (*r).cur = next;
         let mut dead = std::ptr::null_mut();
@@ -84,11 +74,6 @@ extern "C" fn entry<F: FnOnce() -> usize>(closure: *mut F, r: *mut Rt) -> ! {
         swap(&raw mut dead, sp.add(next));
     }
     unreachable!("an ended thread was switched to")
-}
-
-unsafe fn drop_closure<F>(p: *mut u8) {
-    // SAFETY: `p` is the closure written by `spawn` and not read by `entry` yet.
-    unsafe { std::ptr::drop_in_place(p.cast::<F>()) }
 }
 
 /// Puts `f` on the stack of `slot`. When it returns, execution goes on in the slot that it returned.
@@ -117,7 +102,6 @@ pub(crate) unsafe fn spawn<F: FnOnce() -> usize>(r: *mut Rt, slot: usize, f: F) 
         frame.add(2).write(r as usize);
         frame.add(3).write(entry::<F> as *const () as usize);
         (*r).contexts.sp[slot] = frame.cast();
-        (*r).contexts.unstarted[slot] = Some((drop_closure::<F>, place.cast()));
     }
 }
 
@@ -131,23 +115,6 @@ pub(crate) unsafe fn run(r: *mut Rt, first: usize) {
     unsafe {
         (*r).cur = RUNNER;
         switch(r, first);
-    }
-}
-
-/// Drops the closure of a thread that never ran. Returns false if the thread has started.
-///
-/// # Safety
-/// `slot` is live, and the caller is the runner.
-pub(crate) unsafe fn drop_unstarted(r: *mut Rt, slot: usize) -> bool {
-    // SAFETY: the entry in `unstarted` is taken, so the closure is dropped once.
-    unsafe {
-        match (*r).contexts.unstarted[slot].take() {
-            Some((drop, place)) => {
-                drop(place);
-                true
-            }
-            None => false,
-        }
     }
 }
 

@@ -5,6 +5,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::Location;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use crate::monitor::OpKind;
@@ -18,8 +19,9 @@ pub(crate) struct ChannelCore<T> {
     pub(crate) header: Header,
     /// Uncontended: only one controlled thread runs at a time. A real lock keeps this file free of aliasing worries.
     queue: Mutex<VecDeque<T>>,
-    senders: Cell<u32>,
-    receiver: Cell<bool>,
+    /// Atomic, since the two ends may be cloned and dropped on any OS thread.
+    senders: AtomicU32,
+    receiver: AtomicBool,
     /// Threads that have announced a receive. There is one receiver, so at most one bit.
     waiting: Cell<u64>,
     /// The run that made the channel.
@@ -37,8 +39,8 @@ impl<T> ChannelCore<T> {
         Self {
             header: Header::new(),
             queue: Mutex::new(VecDeque::new()),
-            senders: Cell::new(1),
-            receiver: Cell::new(true),
+            senders: AtomicU32::new(1),
+            receiver: AtomicBool::new(true),
             waiting: Cell::new(0),
             // SAFETY: `r` is this OS thread's runtime.
             epoch: unsafe { (*r).epoch },
@@ -66,7 +68,7 @@ impl<T> ChannelCore<T> {
             if !threads::quiet(r) {
                 point(r, self.header.address(), OpKind::Send, location);
             }
-            let open = self.receiver.get();
+            let open = self.receiver.load(Relaxed);
             let result = if open {
                 self.queue().push_back(value);
                 (*r).enabled |= self.waiting.get();
@@ -132,31 +134,31 @@ impl<T> ChannelCore<T> {
             if (*r).track {
                 record::executed(r, &self.header, OpKind::Recv, value.is_some(), location);
             }
-            (value, self.senders.get() > 0)
+            (value, self.senders.load(Relaxed) > 0)
         }
     }
 
     fn is_waiting(&self) -> bool {
-        self.queue().is_empty() && self.senders.get() > 0
+        self.queue().is_empty() && self.senders.load(Relaxed) > 0
     }
 
     pub(crate) fn add_sender(&self) {
-        self.senders.set(self.senders.get() + 1);
+        self.senders.fetch_add(1, Relaxed);
     }
 
     /// A sender is dropped. The last one wakes the receiver; that can be observed, so it is a scheduling point.
     pub(crate) fn remove_sender(&self, r: *mut Rt, location: &'static Location<'static>) {
-        let last = self.senders.get() == 1;
+        let last = self.senders.load(Relaxed) == 1;
         // SAFETY: null or this OS thread's runtime, compared with the channel's run first.
         unsafe {
             if r.is_null() || (*r).epoch != self.epoch {
-                self.senders.set(self.senders.get() - 1);
+                self.senders.fetch_sub(1, Relaxed);
                 return;
             }
             if last && !threads::quiet_in_drop(r) {
                 point(r, self.header.address(), OpKind::Send, location);
             }
-            self.senders.set(self.senders.get() - 1);
+            self.senders.fetch_sub(1, Relaxed);
             if last {
                 (*r).enabled |= self.waiting.get();
                 if (*r).track {
@@ -171,10 +173,10 @@ impl<T> ChannelCore<T> {
         // SAFETY: null or this OS thread's runtime, compared with the channel's run first.
         unsafe {
             let mine = !r.is_null() && (*r).epoch == self.epoch;
-            if mine && self.senders.get() > 0 && !threads::quiet_in_drop(r) {
+            if mine && self.senders.load(Relaxed) > 0 && !threads::quiet_in_drop(r) {
                 point(r, self.header.address(), OpKind::Recv, location);
             }
-            self.receiver.set(false);
+            self.receiver.store(false, Relaxed);
             if mine && (*r).track {
                 record::executed(r, &self.header, OpKind::Recv, true, location);
             }

@@ -12,7 +12,7 @@ use crate::monitor::OpKind;
 
 use super::super::point::{choose, next_thread, point, switch_to};
 use super::super::rt::{MAX_THREADS, Pending, Rt, bits};
-use super::super::{deadlock, record, teardown, threads};
+use super::super::{claim, deadlock, record, teardown, threads};
 use super::header::Header;
 use super::lock::{Access, LockCore};
 
@@ -23,8 +23,7 @@ pub(crate) struct CondvarCore {
     mutex: Cell<*const LockCore>,
 }
 
-// SAFETY: the cells are used only by one simulation at a time, on its one OS thread: a waiter's bit is set only by a
-// thread of the run in `header`, and the mutex that must be held to wait has been claimed by it.
+// SAFETY: the cells are used only by the simulation that has claimed the header, on its one OS thread.
 unsafe impl Sync for CondvarCore {}
 // SAFETY: as for Sync; the pointer is used only while its waiter is suspended in `wait` and borrows the mutex.
 unsafe impl Send for CondvarCore {}
@@ -50,10 +49,21 @@ impl CondvarCore {
 
     fn enrol(&self, r: *mut Rt) {
         // SAFETY: `r` is this OS thread's runtime; the borrow ends here.
-        let r = unsafe { &mut *r };
-        if !self.header.known(r) {
-            self.header.enrol(r);
-            self.waiters.set(0);
+        if !self.header.known(unsafe { &*r }) {
+            self.claim(r);
+        }
+    }
+
+    /// First use in this run: waiters of an earlier one are void.
+    #[cold]
+    pub(crate) fn claim(&self, r: *mut Rt) {
+        claim::claim(r, &self.header, || Ok(()));
+        self.waiters.set(0);
+    }
+
+    fn check(&self, mutex: &LockCore) {
+        if self.waiters.get() != 0 && !std::ptr::eq(self.mutex.get(), mutex) {
+            panic!("attempted to use a condition variable with two mutexes");
         }
     }
 
@@ -70,9 +80,7 @@ impl CondvarCore {
             self.enrol(r);
             let held = Held { mutex, r };
             point(r, self.header.address(), OpKind::Wait, location);
-            if self.waiters.get() != 0 && !std::ptr::eq(self.mutex.get(), mutex) {
-                panic!("attempted to use a condition variable with two mutexes");
-            }
+            self.check(mutex);
             let spurious = (*r).spurious_left > 0 && choose(r, 0b11) == 1;
             drop(held);
             if (*r).track {
@@ -147,6 +155,7 @@ impl CondvarCore {
                 teardown::wait_for_progress(r);
             } else {
                 self.enrol(r);
+                self.check(mutex);
                 let me = (*r).cur & (MAX_THREADS - 1);
                 self.mutex.set(mutex);
                 self.waiters.set(self.waiters.get() | 1 << me);

@@ -8,8 +8,8 @@ use std::sync::{PoisonError, TryLockError};
 
 use crate::monitor::OpKind;
 
-use super::super::rt::current;
-use super::super::{claim, threads};
+use super::super::rt::{Rt, current};
+use super::super::threads;
 use super::lock::{Access, LockCore};
 
 /// The lock that is taken outside simulations. It guards nothing itself; the value lies beside it.
@@ -124,6 +124,11 @@ impl<T: ?Sized, R: Real> Guarded<T, R> {
         &self.core
     }
 
+    /// First use in the run of `r`.
+    pub(crate) fn claim(&self, r: *mut Rt) {
+        self.core.claim(r, || self.real.try_write().is_some());
+    }
+
     pub(crate) fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
@@ -146,7 +151,7 @@ impl<T: ?Sized, R: Real> Guarded<T, R> {
         let r = current();
         let real = if r.is_null() {
             let real = self.real.write();
-            claim::check_ordinary(&self.core.header);
+            self.core.check_ordinary();
             Some(real)
         } else {
             // SAFETY: `r` is this OS thread's runtime, and only controlled threads see it non-null.
@@ -163,7 +168,7 @@ impl<T: ?Sized, R: Real> Guarded<T, R> {
         let r = current();
         let real = if r.is_null() {
             let real = self.real.read();
-            claim::check_ordinary(&self.core.header);
+            self.core.check_ordinary();
             Some(real)
         } else {
             // SAFETY: as in `write`.
@@ -184,7 +189,7 @@ impl<T: ?Sized, R: Real> Guarded<T, R> {
         let r = current();
         let real = if r.is_null() {
             let real = self.real.try_write()?;
-            claim::check_ordinary(&self.core.header);
+            self.core.check_ordinary();
             Some(real)
         } else {
             let free = || self.real.try_write().is_some();
@@ -201,7 +206,7 @@ impl<T: ?Sized, R: Real> Guarded<T, R> {
         let r = current();
         let real = if r.is_null() {
             let real = self.real.try_read()?;
-            claim::check_ordinary(&self.core.header);
+            self.core.check_ordinary();
             Some(real)
         } else {
             let free = || self.real.try_write().is_some();
@@ -261,7 +266,9 @@ impl<T: ?Sized, R: Real> Drop for Writing<'_, T, R> {
         }
         if self.real.is_none() {
             let r = current();
-            if !r.is_null() {
+            if !self.of.core.is_of(r) {
+                self.of.core.release_late(Access::Write);
+            } else {
                 // SAFETY: the running thread took the lock for writing in this run.
                 unsafe { self.of.core.release(r, Access::Write, self.release, self.location) }
             }
@@ -283,7 +290,9 @@ impl<T: ?Sized, R: Real> Drop for Reading<'_, T, R> {
     fn drop(&mut self) {
         if self.real.is_none() {
             let r = current();
-            if !r.is_null() {
+            if !self.of.core.is_of(r) {
+                self.of.core.release_late(Access::Read);
+            } else {
                 // SAFETY: the running thread took the lock for reading in this run.
                 unsafe { self.of.core.release(r, Access::Read, OpKind::ReadUnlock, self.location) }
             }

@@ -25,6 +25,8 @@ use super::super::rt::{MAX_THREADS, Pending, Rt};
 use super::super::{claim, deadlock, record, teardown, threads};
 use super::header::Header;
 
+const HELD: &str = "is shared by a simulation and an ordinary thread that holds it";
+
 /// `state` of a lock that is held for writing (or a held mutex).
 const WRITE: u32 = u32::MAX;
 
@@ -76,10 +78,10 @@ impl LockCore {
         }
     }
 
-    /// First use in this run: state left behind by an earlier run (a static, a forgotten guard) is void.
+    /// First use in this run: what an earlier run left behind in a static is void, but for a guard that may still exist.
     #[cold]
-    fn claim(&self, r: *mut Rt, free: impl Fn() -> bool) {
-        claim::claim(r, &self.header, free);
+    pub(crate) fn claim(&self, r: *mut Rt, free: impl Fn() -> bool) {
+        claim::claim(r, &self.header, || if free() { claim::left_free(self.state.get() == 0) } else { Err(HELD) });
         self.state.set(0);
         self.writers.set(0);
         self.readers.set(0);
@@ -87,6 +89,25 @@ impl LockCore {
         self.queued.set(false);
         self.tried.set(false);
         self.released_silently.set(false);
+    }
+
+    /// Whether the lock is one of the run of `r`, which may be null.
+    #[inline(always)]
+    pub(crate) fn is_of(&self, r: *mut Rt) -> bool {
+        // SAFETY: null or this OS thread's runtime.
+        !r.is_null() && self.header.known(unsafe { &*r })
+    }
+
+    /// Called by an ordinary thread that has just taken the real lock.
+    #[inline(always)]
+    pub(crate) fn check_ordinary(&self) {
+        claim::check_ordinary(&self.header, || self.state.get() == 0);
+    }
+
+    /// A guard of a run that is over is dropped (it was kept in a thread-local, say): nobody waits for it.
+    #[cold]
+    pub(crate) fn release_late(&self, access: Access) {
+        self.state.set(if access == Access::Read { self.state.get().saturating_sub(1) } else { 0 });
     }
 
     /// Waits for the lock and takes it.

@@ -209,7 +209,7 @@ fn every_seed_is_run_once_and_a_flag_stops_the_search() {
             }
         });
         assert_eq!(report.executions, n);
-        assert_eq!(sum.load(STD), n << 32 | n * (n - 1) / 2);
+        assert_eq!(sum.load(STD), (n << 32) | (n * (n - 1) / 2));
     }
     let stop = StdFlag::new(true);
     assert_eq!(Explorer::new().stop_when(&stop).run(|| {}).executions, 0);

@@ -8,3 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ledger_order;
+
+// libFuzzer's runtime must be linked into every test binary that is built with its instrumentation, this one included.
+#[cfg(test)]
+use bolero as _;

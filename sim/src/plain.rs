@@ -4,8 +4,13 @@
 pub mod sync {
     pub use std::sync::{
         Arc, Condvar, LockResult, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        TryLockError, TryLockResult, Weak, atomic, mpsc,
+        TryLockError, TryLockResult, Weak, atomic,
     };
+
+    /// `std::sync::mpsc`, as far as the controlled façade has it: what compiles here compiles in a simulation too.
+    pub mod mpsc {
+        pub use std::sync::mpsc::{IntoIter, Receiver, RecvError, SendError, Sender, TryRecvError, channel};
+    }
 }
 
 /// `std::thread`.
@@ -34,6 +39,12 @@ pub mod arc_swap {
 /// Gives a sync object a name inside a simulation; nothing here.
 #[inline(always)]
 pub fn name<T: ?Sized>(_object: &T, _name: &'static str) {}
+
+/// Seed of the run inside a simulation; `None` here.
+#[must_use]
+pub fn seed() -> Option<u64> {
+    None
+}
 
 /// Adds a line to the trace inside a simulation; nothing here.
 #[inline(always)]

@@ -74,7 +74,7 @@ fn run_child(variable: &str, value: &str) -> String {
 }
 
 fn failure() -> Failure {
-    let name = concat!(module_path!(), ".child");
+    let name = concat!(module_path!(), "::child");
     Explorer::new().name(name).run(loses_an_update).failures.remove(0)
 }
 
@@ -84,6 +84,7 @@ fn a_token_in_the_environment_runs_that_schedule_alone() {
     assert!(output.contains("strategy replay"), "{output}");
     let profile_and_more = run_child("NOTHING", "");
     assert!(profile_and_more.contains("strategy random"), "{profile_and_more}");
+    assert!(profile_and_more.contains("cargo test child -- --exact"), "{profile_and_more}");
 }
 
 #[test]

@@ -298,3 +298,27 @@ fn a_lock_that_is_tried_makes_its_releases_points() {
     assert!(report.complete && report.failures.is_empty());
     assert_eq!(seen.into_inner().unwrap().into_iter().collect::<Vec<i32>>(), [1, 2, 3, 4]);
 }
+
+#[test]
+fn a_replay_diverges_if_the_program_has_become_another_one_or_shorter() {
+    fn adds(times: u32) -> impl Fn() + Sync {
+        move || {
+            let x = Arc::new(AtomicU32::new(0));
+            let y = Arc::clone(&x);
+            let add = move |x: &AtomicU32| (0..times).for_each(|_| x.store(x.load(SeqCst) + 1, SeqCst));
+            let other = thread::spawn(move || add(&y));
+            add(&x);
+            other.join().unwrap();
+            assert_eq!(x.load(SeqCst), 2 * times);
+        }
+    }
+    // A failure with many preemptions, so that its record is longer than the short program's runs.
+    let report = Explorer::new().strategy(Strategy::Random).max_failures(200).run(adds(6));
+    let long = report.failures.iter().max_by_key(|f| f.trace.preemptions()).unwrap();
+    let token = long.token.parse().unwrap();
+    assert!(matches!(replay(&token, adds(6)), Replay::Failed(again) if again.trace == long.trace));
+    let Replay::Diverged(failure) = replay(&token, adds(1)) else { panic!("the record does not fit") };
+    assert!(failure.to_string().contains("diverged"), "{failure}");
+    let Replay::Diverged(failure) = replay(&token, || {}) else { panic!("nothing of the record happens") };
+    assert!(failure.to_string().contains("decisions of the record left over"), "{failure}");
+}

@@ -242,6 +242,7 @@ impl<B: Base + ?Sized> Shell<'_, B> {
     }
 
     fn execute(&self, tx: u32) -> Published {
+        interleaf::note(|| format!("runs tx {tx}"));
         let content = &self.block.txs[tx as usize];
         if let Some(first) = self.graph.twin(tx) {
             return Published { receipt: Receipt::Failed(TxError::DuplicateTx { first }), spent_before: Vec::new() };

@@ -29,7 +29,9 @@ impl Slots {
     }
 
     pub(super) fn publish(&self, tx: u32, result: Published) {
-        *self.slot(tx) = Some(result);
+        let mut slot = self.slot(tx);
+        interleaf::note(|| format!("publishes tx {tx}: {}", result.receipt));
+        *slot = Some(result);
     }
 
     /// Whether `tx` has published that it succeeded. An empty slot is a transaction that has changed nothing.

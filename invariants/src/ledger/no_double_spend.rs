@@ -64,7 +64,7 @@ fn violation<L: LedgerView + ?Sized>(
 ) -> Violation {
     Violation::new(NAME, predicate)
         .expected(format_args!("at most one consumer of {key:?}"))
-        .actual(format_args!("{:?} and {:?}", first.1, second.1))
+        .actual(format_args!("{} {:?} and {} {:?}", first.0, first.1, second.0, second.1))
         .event(format_args!("{} {:?} consumes {key:?}", first.0, first.1))
         .event(format_args!("{} {:?} consumes {key:?}", second.0, second.1))
 }

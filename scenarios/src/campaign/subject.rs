@@ -27,7 +27,10 @@ pub struct Subject {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnknownSubject {
     /// No such scenario.
-    #[error("there is no scenario `{0}`; `interleaf list` shows all")]
+    #[error(
+        "there is no scenario `{0}`; `interleaf list` shows all. The token of a test of your own is replayed by that test: \
+         INTERLEAF_REPLAY=<token> cargo test"
+    )]
     Scenario(String),
     /// No such planted bug.
     #[error(transparent)]

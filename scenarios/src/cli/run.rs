@@ -203,7 +203,8 @@ fn last_line(terminal: &Terminal, outcome: &Outcome, exit: Exit, folder: &RunFol
         tone,
         word,
         format_args!(
-            "{runs} interleavings in {seconds:.1} s{cut}: {} (exit code {}), files in {}",
+            "{}{runs} interleavings in {seconds:.1} s{cut}: {} (exit code {}), files in {}",
+            if word == "Failed" { "after " } else { "" },
             exit.meaning(),
             exit.code(),
             folder.path().display()

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use interleaf::trace::table;
 use interleaf::{Failure, FailureKind};
 
 use super::failure_file::{Found, steps};
@@ -47,7 +48,7 @@ pub fn render(terminal: &Terminal, found: &Found<'_>, context: Context<'_>) -> S
     }
     line("found", &how(found));
     out.push('\n');
-    for row in interleaving::table(&failure.trace).lines() {
+    for row in table::render(&failure.trace, table::Style::default()).lines() {
         let _ = writeln!(out, "  {row}");
     }
     let mut line = |label: &str, text: &str| {

@@ -1,6 +1,6 @@
 //! Stories of the block schedulers. The file's name is the claim.
 //!
-//! [`bench`] holds the blocks that they execute and what must come out.
+//! [`bench`](mod@bench) holds the blocks that they execute and what must come out.
 
 pub mod bench;
 

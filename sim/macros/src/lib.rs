@@ -85,7 +85,7 @@ fn expand(arguments: TokenStream, function: &ItemFn) -> syn::Result<TokenStream>
             fn body() #output #block
             let first: u64 = #seed;
             let explorer = ::interleaf::Explorer::new()
-                .name(concat!(module_path!(), ".", stringify!(#name)))
+                .name(concat!(module_path!(), "::", stringify!(#name)))
                 .seeds(first..first.saturating_add(#executions))
                 .faults(::interleaf::Faults { spurious_wakeups: #spurious, weak_cas_failures: #weak })
                 #(#calls)*;

@@ -2,7 +2,7 @@
 
 use super::explorer::{Explorer, Report};
 use super::replay::{Replay, replay_with};
-use super::token::Token;
+use super::token::{Token, plain_name};
 
 /// Environment variable with a replay token: tests run that schedule only.
 pub const REPLAY_VARIABLE: &str = "INTERLEAF_REPLAY";
@@ -22,6 +22,7 @@ pub const EXECUTIONS_VARIABLE: &str = "INTERLEAF_EXECUTIONS";
 ///
 /// # Panics
 /// With the failure block if a run fails.
+#[track_caller]
 pub fn check<F: Fn() + Sync>(f: F) {
     run_test(&Explorer::new(), f);
 }
@@ -30,6 +31,7 @@ pub fn check<F: Fn() + Sync>(f: F) {
 ///
 /// # Panics
 /// With the failure block if a run fails; if an environment variable is malformed.
+#[track_caller]
 pub fn run_test<F: Fn() + Sync>(explorer: &Explorer<'_>, f: F) {
     if let Some(token) = token_for(&explorer.name) {
         let monitor = explorer.monitor.as_ref().map(|make| make());
@@ -47,20 +49,26 @@ pub fn run_test<F: Fn() + Sync>(explorer: &Explorer<'_>, f: F) {
             _ => panic!("{EXECUTIONS_VARIABLE}: expected a positive number, got `{text}`"),
         }
     }
-    fail_on_failure(&explorer.run(f));
+    fail_on_failure(&explorer.name, &explorer.run(f));
 }
 
 fn token_for(name: &str) -> Option<Token> {
     let text = std::env::var(REPLAY_VARIABLE).ok()?;
     match text.parse::<Token>() {
-        Ok(token) => (token.name == name.replace(':', ".")).then_some(token),
+        Ok(token) => (token.name == plain_name(name)).then_some(token),
         Err(error) => panic!("{REPLAY_VARIABLE}: {error}"),
     }
 }
 
-fn fail_on_failure(report: &Report) {
-    if let Some(failure) = report.first_failure() {
-        panic!("{failure}\n  or:     {REPLAY_VARIABLE}={} cargo test", failure.token);
+#[track_caller]
+fn fail_on_failure(name: &str, report: &Report) {
+    let Some(failure) = report.first_failure() else { return };
+    // The path of a test within its crate is what the test runner knows it by.
+    match name.split_once("::") {
+        Some((_, test)) => {
+            panic!("{failure}\n  paste:  {REPLAY_VARIABLE}='{}' cargo test {test} -- --exact", failure.token)
+        }
+        None => panic!("{failure}\n  paste:  {REPLAY_VARIABLE}='{}' cargo test", failure.token),
     }
 }
 

@@ -80,7 +80,7 @@ pub enum FailureKind {
         step: u32,
         /// The slot that the record named, if it named any.
         wanted: Option<u32>,
-        /// Names of the threads that could run.
+        /// Names of the threads that could run. Empty if the run had ended before the record did.
         can: Vec<String>,
     },
 }
@@ -132,6 +132,9 @@ impl FailureKind {
             }
             Self::Nondeterminism { event, first, second } => {
                 format!("the same seed gave another run: event {event} was `{first}`, then `{second}`")
+            }
+            Self::Diverged { step, can, .. } if can.is_empty() => {
+                format!("replay diverged: the run ended at step {step} with decisions of the record left over")
             }
             Self::Diverged { step, wanted, can } => format!(
                 "replay diverged at step {step}: the record names {}, but only {} can run",
@@ -223,6 +226,9 @@ fn rotate_to_least(cycle: &mut [String]) {
     }
 }
 
+/// What stands for the strategy of a run that was replayed.
+pub(crate) const REPLAY: &str = "replay";
+
 /// A failed run, with everything that is needed to see it again.
 #[derive(Clone, Debug)]
 pub struct Failure {
@@ -269,14 +275,11 @@ impl fmt::Display for Failure {
         for line in self.kind.details() {
             writeln!(f, "  {line}")?;
         }
-        writeln!(
-            f,
-            "  seed {}, strategy {}, found after {} runs, {} preemptions",
-            self.seed,
-            self.strategy,
-            self.found_after,
-            self.trace.preemptions()
-        )?;
+        write!(f, "  seed {}, strategy {}, {} preemptions", self.seed, self.strategy, self.trace.preemptions())?;
+        if self.strategy != REPLAY {
+            write!(f, ", found in run {}", self.found_after + 1)?;
+        }
+        writeln!(f)?;
         writeln!(f)?;
         for line in table::render(&self.trace, table::Style::default()).lines() {
             writeln!(f, "  {line}")?;

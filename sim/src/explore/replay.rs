@@ -10,7 +10,7 @@ use crate::choice::stream_seed;
 use crate::strategy::labelled::{Labelled, Places};
 use crate::trace::choices::ChoiceLog;
 
-use super::failure::{Failure, FailureKind};
+use super::failure::{Failure, FailureKind, REPLAY};
 use super::token::Token;
 
 /// How a replay ended.
@@ -87,7 +87,13 @@ fn run<F: Fn()>(
     let plan = Plan::Asked(Active::Asked(scheduler));
     let outcome = machine.run(f, token.seed, plan, Detail::Full, monitor);
     let trace = machine.trace();
-    let Some(kind) = outcome.failure.map(|f| *f) else { return Replay::Passed(Box::new(trace)) };
+    let spent = !matches!(machine.take_active(), Active::Asked(scheduler) if !scheduler.is_spent());
+    let kind = if spent {
+        outcome.failure.map(|f| *f)
+    } else {
+        Some(FailureKind::Diverged { step: outcome.steps, wanted: None, can: Vec::new() })
+    };
+    let Some(kind) = kind else { return Replay::Passed(Box::new(trace)) };
     let backtrace = match &kind {
         FailureKind::Panic { panic, .. } => panic.backtrace.clone(),
         _ => None,
@@ -96,7 +102,7 @@ fn run<F: Fn()>(
     let failure = Box::new(Failure {
         kind: kind.without_backtrace(),
         seed: token.seed,
-        strategy: "replay".into(),
+        strategy: REPLAY.into(),
         found_after: 0,
         token: token.to_string(),
         trace,

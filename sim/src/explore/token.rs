@@ -56,8 +56,7 @@ impl Token {
     pub(crate) fn of(name: &str, seed: u64, settings: Settings, trace: &Trace) -> Self {
         let free = trace.decisions.iter().filter(|d| !d.forced());
         let list = free.zip(0u32..).filter(|(d, _)| d.chosen != d.default).map(|(d, i)| (i, d.chosen)).collect();
-        let name = name.chars().map(|c| if c == ':' || c.is_whitespace() { '.' } else { c }).collect();
-        Self { name, seed, deviations: Deviations { list }, settings }
+        Self { name: plain_name(name), seed, deviations: Deviations { list }, settings }
     }
 
     fn payload(&self) -> Vec<u8> {
@@ -84,6 +83,11 @@ impl Token {
         out.extend_from_slice(&sum);
         out
     }
+}
+
+/// A name as it stands in tokens: a Rust path has dots for its colons, and white space is a dot too.
+pub(crate) fn plain_name(name: &str) -> String {
+    name.replace("::", ".").chars().map(|c| if c == ':' || c.is_whitespace() { '.' } else { c }).collect()
 }
 
 impl fmt::Display for Token {

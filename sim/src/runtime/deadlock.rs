@@ -63,7 +63,8 @@ pub(crate) unsafe fn check(r: *mut Rt) {
         if stuck == 0 || (*r).failure.is_some() {
             return;
         }
-        (*r).failure = Some(Box::new(FailureKind::Deadlock { threads: table(&mut *r, stuck), all: false }));
+        (*r).failure =
+            Some(Box::new(FailureKind::Deadlock { threads: table(&mut *r, stuck), all: stuck == (*r).alive }));
         (*r).cancel = true;
         context::switch(r, RUNNER);
         if !threads::is_unwinding(r) {

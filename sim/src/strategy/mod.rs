@@ -134,6 +134,12 @@ pub trait Scheduler {
     /// A choice of a value: the index of a bit of `options`, which has at least two.
     fn choose(&mut self, options: u64) -> usize;
 
+    /// Whether everything that it was to do was done when the run ended. A replay with decisions left over has not
+    /// repeated the recorded run.
+    fn is_spent(&self) -> bool {
+        true
+    }
+
     /// Whether [`Point::pending`] and [`Point::names`] are needed.
     fn wants_pending(&self) -> bool {
         false

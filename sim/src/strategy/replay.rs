@@ -1,6 +1,6 @@
 //! A recorded run once more.
 //!
-//! [`Raw`] repeats the byte log of a run just made, step by step. [`Deviations`] repeats a run from the places where it
+//! `Raw` repeats the byte log of a run just made, step by step. [`Deviations`] repeats a run from the places where it
 //! deviates from a run without preemptions: that is what a replay token holds.
 
 use super::{Point, Scheduler};
@@ -67,5 +67,9 @@ impl Scheduler for Repeat {
 
     fn choose(&mut self, options: u64) -> usize {
         self.decide(options.trailing_zeros() as usize)
+    }
+
+    fn is_spent(&self) -> bool {
+        self.next == self.deviations.list.len()
     }
 }

@@ -1,9 +1,10 @@
 //! The trace as a table: a column per thread, a row per operation.
 //!
-//! What matters in an interleaving is where it changes hands. The table therefore shows notes of the program and, of
-//! each stretch that one thread runs alone, the first and the last operation; the end of the run, where usually one
-//! thread checks what the others have done, is folded too. Rows that are left out are counted where they were.
+//! What matters in an interleaving is who came between whom. So the table keeps notes of the program and the rows next
+//! to a change of hands, the last first; releases of locks, which are consequences, and what the main thread does alone
+//! before and after the others are left out. Rows that are left out are counted where they were.
 
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 
 use super::{Trace, TraceEvent, file_name, verb};
@@ -32,18 +33,20 @@ impl Style {
     }
 }
 
-/// Renders the operations of all threads that do something, one column each.
+/// Notes that come before rows of operations.
+const NOTES_MAX: usize = 5;
+
+/// Renders the rows that show the interleaving, one column for each thread that has one.
 #[must_use]
 pub fn render(trace: &Trace, style: Style) -> String {
-    let shown: Vec<&TraceEvent> =
-        trace.events.iter().filter(|e| !matches!(e.kind, OpKind::End | OpKind::Join)).collect();
-    let rows = select(&shown, style.rows_max);
-    let mut columns: Vec<u32> = rows.iter().map(|&i| shown[i].thread).collect();
+    let rows = select(trace, style.rows_max);
+    let event = |i: usize| &trace.events[i];
+    let mut columns: Vec<u32> = rows.iter().map(|&i| event(i).thread).collect();
     columns.sort_unstable();
     columns.dedup();
-    let cells: Vec<String> = rows.iter().map(|&i| clip(&cell(trace, shown[i]), style.column_max)).collect();
+    let cells: Vec<String> = rows.iter().map(|&i| clip(&cell(trace, event(i)), style.column_max)).collect();
     let width = |column: u32| {
-        let own = rows.iter().zip(&cells).filter(|(i, _)| shown[**i].thread == column).map(|(_, t)| t.chars().count());
+        let own = rows.iter().zip(&cells).filter(|(i, _)| event(**i).thread == column).map(|(_, t)| t.chars().count());
         own.chain([trace.thread_label(column).chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = columns.iter().map(|&c| width(c)).collect();
@@ -54,32 +57,59 @@ pub fn render(trace: &Trace, style: Style) -> String {
     for (&i, text) in rows.iter().zip(&cells) {
         push_gap(&mut out, i - next);
         next = i + 1;
-        let cells = columns.iter().map(|&c| if shown[i].thread == c { text.as_str() } else { "." });
-        push_row(&mut out, &shown[i].step.to_string(), cells, &widths);
+        let cells = columns.iter().map(|&c| if event(i).thread == c { text.as_str() } else { "." });
+        push_row(&mut out, &event(i).step.to_string(), cells, &widths);
     }
-    push_gap(&mut out, shown.len() - next);
+    push_gap(&mut out, trace.events.len() - next);
     out
 }
 
-/// The indices of the rows to show.
-fn select(events: &[&TraceEvent], rows_max: usize) -> Vec<usize> {
-    if events.len() <= rows_max {
-        return (0..events.len()).collect();
-    }
-    let mut telling: Vec<usize> = (0..events.len()).filter(|&i| is_telling(events, i)).collect();
-    if telling.len() > rows_max {
-        telling.drain(..telling.len() - rows_max);
-    }
-    telling
+/// The events that the table shows, in order.
+#[must_use]
+pub fn rows(trace: &Trace, style: Style) -> Vec<&TraceEvent> {
+    select(trace, style.rows_max).into_iter().map(|i| &trace.events[i]).collect()
 }
 
-/// Whether a row says something: a note, or an operation next to a change of hands, or the first or last of all.
-fn is_telling(events: &[&TraceEvent], i: usize) -> bool {
-    let hands_over = |a: usize, b: usize| match (events.get(a), events.get(b)) {
-        (Some(a), Some(b)) => a.thread != b.thread,
-        _ => true,
+/// The indices of the events to show.
+fn select(trace: &Trace, rows_max: usize) -> Vec<usize> {
+    if rows_max == usize::MAX {
+        return (0..trace.events.len()).collect();
+    }
+    let event = |i: usize| &trace.events[i];
+    let all: Vec<usize> =
+        (0..trace.events.len()).filter(|&i| event(i).note.is_some() || !is_bookkeeping(event(i).kind)).collect();
+    let rows = concurrent_part(trace, &all);
+    if rows.len() <= rows_max {
+        return rows.to_vec();
+    }
+    // The last notes, which say what an operation means; then rows next to a switch; among equals the later one.
+    let notes: Vec<usize> =
+        (0..rows.len()).rev().filter(|&at| event(rows[at]).note.is_some()).take(NOTES_MAX).collect();
+    let beside_switch = |at: usize| {
+        let other = |neighbour: Option<&usize>| neighbour.is_some_and(|&n| event(n).thread != event(rows[at]).thread);
+        other(at.checked_sub(1).and_then(|before| rows.get(before))) || other(rows.get(at + 1))
     };
-    events[i].note.is_some() || hands_over(i.wrapping_sub(1), i) || hands_over(i, i + 1)
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|&at| Reverse((notes.contains(&at), beside_switch(at), at)));
+    order.truncate(rows_max);
+    order.sort_unstable();
+    order.into_iter().map(|at| rows[at]).collect()
+}
+
+/// Operations that are consequences of others: they never explain anything.
+fn is_bookkeeping(kind: OpKind) -> bool {
+    use OpKind::{End, Join, ReadUnlock, Start, Unlock, WriteUnlock};
+    matches!(kind, Start | End | Join | Unlock | ReadUnlock | WriteUnlock)
+}
+
+/// Without what the main thread does long before the first and long after the last operation of the others.
+fn concurrent_part<'a>(trace: &Trace, rows: &'a [usize]) -> &'a [usize] {
+    let others = |&i: &usize| trace.events[i].thread != 0;
+    match (rows.iter().position(others), rows.iter().rposition(others)) {
+        // The main thread may be an actor too: keep what it did next to the others.
+        (Some(first), Some(last)) => &rows[first.saturating_sub(1)..rows.len().min(last + 3)],
+        _ => rows,
+    }
 }
 
 fn push_row<'a>(out: &mut String, step: &str, cells: impl Iterator<Item = &'a str>, widths: &[usize]) {

@@ -265,10 +265,13 @@ fn a_writer_that_waits_is_not_let_in_by_a_reader_that_comes_first() {
 #[test]
 fn readers_do_not_queue_behind_a_writer_that_has_gone() {
     let report = exhaustive().run(|| {
-        let locks = Arc::new((Mutex::new(()), RwLock::new(0)));
+        let locks = Arc::new((Mutex::new(()), RwLock::new(0), AtomicU32::new(0)));
         let (writes, reads) = (Arc::clone(&locks), Arc::clone(&locks));
         let writer = thread::spawn(move || *writes.1.write().unwrap() += 1);
-        let reader = thread::spawn(move || drop(reads.1.read()));
+        let reader = thread::spawn(move || {
+            let _read = reads.1.read();
+            reads.2.store(1, SeqCst);
+        });
         // A reader that holds something is the one that may be told to queue.
         let held = locks.0.lock().unwrap();
         drop(locks.1.read());
@@ -298,16 +301,20 @@ fn a_late_try_sees_the_lock_still_held_after_its_holders_last_operation() {
 #[test]
 fn who_reads_twice_and_stops_once_still_holds() {
     let report = Explorer::new().max_steps(2_000).run(|| {
-        let locks = Arc::new((RwLock::new(0), Mutex::new(())));
+        let locks = Arc::new((RwLock::new(0), Mutex::new(()), AtomicU32::new(0)));
         let (a, b) = (Arc::clone(&locks), Arc::clone(&locks));
         thread::spawn(move || {
             let first = a.0.read().unwrap();
             let second = a.0.read().unwrap();
+            a.2.store(1, SeqCst);
             drop(second);
             drop(a.1.lock().unwrap());
             drop(first);
         });
         thread::spawn(move || {
+            while b.2.load(SeqCst) == 0 {
+                thread::yield_now();
+            }
             let _held = b.1.lock().unwrap();
             *b.0.write().unwrap() += 1;
         });

@@ -322,3 +322,55 @@ fn a_replay_diverges_if_the_program_has_become_another_one_or_shorter() {
     let Replay::Diverged(failure) = replay(&token, || {}) else { panic!("nothing of the record happens") };
     assert!(failure.to_string().contains("decisions of the record left over"), "{failure}");
 }
+
+#[test]
+fn a_cycle_through_a_join_is_found_while_a_third_thread_runs_for_ever() {
+    let failure = must_fail(|| {
+        let lock = Arc::new(Mutex::new(0));
+        let theirs = Arc::clone(&lock);
+        thread::spawn(|| {
+            loop {
+                thread::yield_now();
+            }
+        });
+        let held = lock.lock().unwrap();
+        let other = thread::spawn(move || *theirs.lock().unwrap() += 1);
+        other.join().unwrap();
+        drop(held);
+    });
+    assert!(matches!(failure.kind, FailureKind::Deadlock { all: false, .. }), "{failure}");
+}
+
+#[test]
+fn a_waiter_woken_into_a_cycle_is_found_while_a_third_thread_runs_for_ever() {
+    let report = Explorer::new().max_steps(500).max_failures(64).seeds(0..64).strategy(Strategy::Random).run(|| {
+        let world = Arc::new((Mutex::new(0), Condvar::new(), Mutex::new(0), AtomicU32::new(0)));
+        let (waits, needs) = (Arc::clone(&world), Arc::clone(&world));
+        thread::spawn(move || {
+            let _outer = waits.2.lock().unwrap();
+            let inner = waits.0.lock().unwrap();
+            waits.3.store(1, SeqCst);
+            drop(waits.1.wait(inner));
+        });
+        thread::spawn(move || {
+            while needs.3.load(SeqCst) == 0 {
+                thread::yield_now();
+            }
+            // Free only once the other waits, with the outer lock.
+            let _inner = needs.0.lock().unwrap();
+            needs.3.store(2, SeqCst);
+            let _outer = needs.2.lock().unwrap();
+        });
+        while world.3.load(SeqCst) < 2 {
+            thread::yield_now();
+        }
+        world.1.notify_all();
+        loop {
+            thread::yield_now();
+        }
+    });
+    assert_eq!(report.failures.len(), 64);
+    for failure in &report.failures {
+        assert!(matches!(failure.kind, FailureKind::Deadlock { all: false, .. }), "{failure}");
+    }
+}

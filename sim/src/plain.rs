@@ -4,7 +4,7 @@
 pub mod sync {
     pub use std::sync::{
         Arc, Condvar, LockResult, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        TryLockError, TryLockResult, Weak, atomic,
+        TryLockError, TryLockResult, WaitTimeoutResult, Weak, atomic,
     };
 
     /// `std::sync::mpsc`, as far as the controlled façade has it: what compiles here compiles in a simulation too.

@@ -374,3 +374,46 @@ fn a_waiter_woken_into_a_cycle_is_found_while_a_third_thread_runs_for_ever() {
         assert!(matches!(failure.kind, FailureKind::Deadlock { all: false, .. }), "{failure}");
     }
 }
+
+#[test]
+fn a_timeout_may_come_before_the_notification_or_after() {
+    let seen = std::sync::Mutex::new(std::collections::BTreeSet::new());
+    let waits = |time| {
+        seen.lock().unwrap().clear();
+        let report = Explorer::new().time(time).count_distinct(true).run(|| {
+            let pair = Arc::new((Mutex::new(false), Condvar::new()));
+            let other = Arc::clone(&pair);
+            let setter = thread::spawn(move || {
+                *other.0.lock().unwrap() = true;
+                other.1.notify_one();
+            });
+            let start = interleaf::time::Instant::now();
+            let guard = pair.0.lock().unwrap();
+            let (guard, result) = pair.1.wait_timeout_while(guard, Duration::from_secs(5), |ready| !*ready).unwrap();
+            let waited = start.elapsed();
+            assert!(waited == Duration::ZERO || waited == Duration::from_secs(5), "{waited:?}");
+            // Timed out without the flag, or with it: the setter may have come while the mutex was wanted again.
+            seen.lock().unwrap().insert((result.timed_out(), *guard, waited.as_secs()));
+            drop(guard);
+            setter.join().unwrap();
+        });
+        assert!(report.failures.is_empty(), "{}", report.failures[0]);
+        seen.lock().unwrap().iter().copied().collect::<Vec<_>>()
+    };
+    let any = waits(interleaf::time::Time::AnyMoment);
+    assert_eq!(any, [(false, true, 0), (false, true, 5), (true, false, 5)]);
+    assert_eq!(waits(interleaf::time::Time::WhenIdle), [(false, true, 0)], "the setter is infinitely fast");
+}
+
+#[test]
+fn a_lost_wakeup_with_a_timeout_is_no_deadlock() {
+    let report = Explorer::new().run(|| {
+        let pair = Arc::new((Mutex::new(()), Condvar::new()));
+        let other = Arc::clone(&pair);
+        let setter = thread::spawn(move || other.1.notify_one());
+        let waited = pair.1.wait_timeout(pair.0.lock().unwrap(), Duration::from_secs(1)).unwrap();
+        drop(waited);
+        setter.join().unwrap();
+    });
+    assert!(report.failures.is_empty(), "{}", report.failures[0]);
+}

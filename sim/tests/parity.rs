@@ -134,6 +134,17 @@ macro_rules! bodies {
                 sum.to_string()
             }
 
+            fn waits_time_out() -> String {
+                let pair = (Mutex::new(3), Condvar::new());
+                let brief = time::Duration::from_millis(2);
+                let start = time::Instant::now();
+                let (guard, result) = pair.1.wait_timeout(pair.0.lock().unwrap(), brief).unwrap();
+                let (guard, all) = pair.1.wait_timeout_while(guard, brief, |v| *v == 3).unwrap();
+                let (guard, none) = pair.1.wait_timeout_while(guard, brief, |v| *v == 4).unwrap();
+                let waited = start.elapsed() >= brief;
+                format!("{} {} {} {} {waited}", *guard, result.timed_out(), all.timed_out(), none.timed_out())
+            }
+
             fn channel_keeps_order_and_disconnects() -> String {
                 let (sender, receiver) = mpsc::channel();
                 let second = sender.clone();
@@ -338,6 +349,7 @@ macro_rules! bodies {
                 ("guard_taken_while_unwinding_does_not_poison", guard_taken_while_unwinding_does_not_poison),
                 ("rwlock_shares_and_excludes", rwlock_shares_and_excludes),
                 ("condvar_hands_over", condvar_hands_over),
+                ("waits_time_out", waits_time_out),
                 ("channel_keeps_order_and_disconnects", channel_keeps_order_and_disconnects),
                 ("atomics_compute", atomics_compute),
                 ("join_returns_the_panic", join_returns_the_panic),

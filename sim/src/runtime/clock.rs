@@ -24,14 +24,45 @@ pub(crate) unsafe fn sleep(r: *mut Rt, duration: Duration, location: &'static Lo
             return;
         }
         let me = (*r).cur & (MAX_THREADS - 1);
+        start(r, duration);
+        point(r, me, OpKind::Sleep, location);
+        if (*r).track {
+            record::executed_on_thread(r, me, OpKind::Sleep, location);
+        }
+    }
+}
+
+/// Lets the running thread be woken by the clock, too, after `duration`. It must not be enabled otherwise.
+///
+/// # Safety
+/// As [`sleep`].
+pub(crate) unsafe fn start(r: *mut Rt, duration: Duration) {
+    // SAFETY: as the caller; nothing switches here.
+    unsafe {
+        let me = (*r).cur & (MAX_THREADS - 1);
         (*r).wake_at[me] = (*r).now.saturating_add(duration);
         (*r).sleepers |= 1 << me;
         (*r).slow |= SLOW_TIME;
         enable_first(r);
         give_way(r);
-        point(r, me, OpKind::Sleep, location);
-        if (*r).track {
-            record::executed_on_thread(r, me, OpKind::Sleep, location);
+    }
+}
+
+/// The threads in `woken` do not wait for the clock any more.
+///
+/// # Safety
+/// As [`sleep`].
+pub(crate) unsafe fn stop(r: *mut Rt, woken: u64) {
+    // SAFETY: as the caller; nothing switches here.
+    unsafe {
+        let timed = (*r).sleepers & woken;
+        if timed != 0 {
+            (*r).sleepers &= !timed;
+            (*r).enabled &= !timed;
+            if (*r).sleepers == 0 {
+                (*r).slow &= !SLOW_TIME;
+            }
+            enable_first(r);
         }
     }
 }

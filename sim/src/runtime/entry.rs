@@ -205,14 +205,15 @@ pub(crate) fn unpark(thread: &Identity, location: &'static Location<'static>) {
 pub(crate) fn wait<'a, T: ?Sized>(
     condvar: &CondvarCore,
     lock: &'a Guarded<T, StdMutex>,
+    timeout: Option<Duration>,
     location: &'static Location<'static>,
-) -> Writing<'a, T, StdMutex> {
+) -> (Writing<'a, T, StdMutex>, bool) {
     let r = current();
     assert!(!r.is_null(), "interleaf: a guard of a simulated mutex is waited with outside its run");
     // SAFETY: see the top of the file; the caller has taken the guard apart, so the running thread holds the lock.
     // If the wait unwinds, the mutex has been released and no guard exists.
-    unsafe { condvar.wait(r, lock.core(), location) }
-    Writing::from_parts(lock, None, location)
+    let timed_out = unsafe { condvar.wait(r, lock.core(), timeout, location) };
+    (Writing::from_parts(lock, None, location), timed_out)
 }
 
 /// False outside simulations.

@@ -4,12 +4,26 @@
 use std::fmt;
 use std::panic::Location;
 use std::sync::{LockResult, PoisonError};
+use std::time::Duration;
 
 use crate::runtime::entry;
 use crate::runtime::objects::condvar::CondvarCore;
 use crate::runtime::objects::guarded::Writing;
 
 use super::MutexGuard;
+use crate::time::Instant;
+
+/// Whether a wait with a timeout ended by it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaitTimeoutResult(bool);
+
+impl WaitTimeoutResult {
+    /// The time was up before a notification came.
+    #[must_use]
+    pub fn timed_out(&self) -> bool {
+        self.0
+    }
+}
 
 /// A condition variable with the interface of [`std::sync::Condvar`].
 pub struct Condvar {
@@ -33,17 +47,74 @@ impl Condvar {
     /// If it is used with two mutexes at the same time, as std's.
     #[track_caller]
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
-        let location = Location::caller();
-        let (lock, real, _) = guard.inner.into_parts();
-        let inner = match real {
-            Some(real) => {
-                let real = self.real.wait(real).unwrap_or_else(PoisonError::into_inner);
-                Writing::from_parts(lock, Some(real), location)
-            }
-            None => entry::wait(&self.core, lock, location),
-        };
-        let guard = MutexGuard { inner };
+        let (guard, _) = self.wait_until(guard, None, Location::caller());
         if guard.inner.lock().is_poisoned() { Err(PoisonError::new(guard)) } else { Ok(guard) }
+    }
+
+    /// As [`Condvar::wait`], but not longer than `timeout`; inside a run that is virtual time.
+    ///
+    /// # Errors
+    /// As [`Condvar::wait`].
+    ///
+    /// # Panics
+    /// As [`Condvar::wait`].
+    #[track_caller]
+    pub fn wait_timeout<'a, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        timeout: Duration,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let (guard, timed_out) = self.wait_until(guard, Some(timeout), Location::caller());
+        let poisoned = guard.inner.lock().is_poisoned();
+        let result = (guard, WaitTimeoutResult(timed_out));
+        if poisoned { Err(PoisonError::new(result)) } else { Ok(result) }
+    }
+
+    /// Waits while `condition` holds, but not longer than `timeout` in all.
+    ///
+    /// # Errors
+    /// As [`Condvar::wait`].
+    ///
+    /// # Panics
+    /// As [`Condvar::wait`].
+    #[track_caller]
+    pub fn wait_timeout_while<'a, T: ?Sized, F: FnMut(&mut T) -> bool>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        timeout: Duration,
+        mut condition: F,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let start = Instant::now();
+        loop {
+            if !condition(&mut guard) {
+                return Ok((guard, WaitTimeoutResult(false)));
+            }
+            let Some(rest) = timeout.checked_sub(start.elapsed()).filter(|rest| !rest.is_zero()) else {
+                return Ok((guard, WaitTimeoutResult(true)));
+            };
+            guard = self.wait_timeout(guard, rest)?.0;
+        }
+    }
+
+    fn wait_until<'a, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        timeout: Option<Duration>,
+        location: &'static Location<'static>,
+    ) -> (MutexGuard<'a, T>, bool) {
+        let (lock, real, _) = guard.inner.into_parts();
+        let (inner, timed_out) = match (real, timeout) {
+            (Some(real), None) => {
+                let real = self.real.wait(real).unwrap_or_else(PoisonError::into_inner);
+                (Writing::from_parts(lock, Some(real), location), false)
+            }
+            (Some(real), Some(timeout)) => {
+                let (real, result) = self.real.wait_timeout(real, timeout).unwrap_or_else(PoisonError::into_inner);
+                (Writing::from_parts(lock, Some(real), location), result.timed_out())
+            }
+            (None, timeout) => entry::wait(&self.core, lock, timeout, location),
+        };
+        (MutexGuard { inner }, timed_out)
     }
 
     /// Waits while `condition` holds.

@@ -3,16 +3,18 @@
 //! A wait releases the mutex and joins the set of waiters in one step. `notify_one` wakes *any* waiter: std promises
 //! no order, so which one is a choice of the strategy. A woken thread wants the mutex like anybody else. A spurious
 //! wake-up (an armed fault) skips the waiting; since taking the mutex again is a scheduling point, that covers a
-//! wake-up at any later moment too.
+//! wake-up at any later moment too. A wait with a timeout ends when it is notified or when the clock reaches its moment
+//! (see [`clock`]), whichever the strategy lets come first.
 
 use std::cell::Cell;
 use std::panic::Location;
+use std::time::Duration;
 
 use crate::monitor::OpKind;
 
 use super::super::point::{choose, next_thread, point, switch_to};
 use super::super::rt::{MAX_THREADS, Pending, Rt, bits};
-use super::super::{claim, deadlock, record, teardown, threads};
+use super::super::{claim, clock, deadlock, record, teardown, threads};
 use super::header::Header;
 use super::lock::{Access, LockCore};
 
@@ -67,15 +69,22 @@ impl CondvarCore {
         }
     }
 
-    /// Releases `mutex`, waits, takes it again.
+    /// Releases `mutex`, waits, takes it again. Returns whether the wait ended by its timeout.
     ///
     /// # Safety
     /// `r` is this OS thread's runtime, called from a controlled thread that holds `mutex`.
-    pub(crate) unsafe fn wait(&self, r: *mut Rt, mutex: &LockCore, location: &'static Location<'static>) {
+    pub(crate) unsafe fn wait(
+        &self,
+        r: *mut Rt,
+        mutex: &LockCore,
+        timeout: Option<Duration>,
+        location: &'static Location<'static>,
+    ) -> bool {
         // SAFETY: as the caller; no reference into `*r` is held across a switch.
         unsafe {
             if threads::quiet(r) {
-                return self.wait_quietly(r, mutex, location);
+                self.wait_quietly(r, mutex, location, timeout.is_some());
+                return timeout.is_some();
             }
             self.enrol(r);
             let held = Held { mutex, r };
@@ -99,12 +108,43 @@ impl CondvarCore {
                 self.mutex.set(mutex);
                 self.waiters.set(self.waiters.get() | bit);
                 (*r).enabled &= !bit;
+                if let Some(timeout) = timeout {
+                    clock::start(r, timeout);
+                }
             }
             let next = next_thread(r);
             if next != (*r).cur {
                 switch_to(r, next);
             }
+            // Only the clock chooses a thread that nobody has woken.
+            let timed_out = self.waiters.get() & bit != 0;
+            if timed_out {
+                self.time_out(r, mutex, bit, location);
+            }
             mutex.take_wanted(r, location);
+            timed_out
+        }
+    }
+
+    /// The wait of the running thread has timed out: it wants the mutex like a thread that was woken.
+    #[cold]
+    unsafe fn time_out(&self, r: *mut Rt, mutex: &LockCore, bit: u64, location: &'static Location<'static>) {
+        // SAFETY: as `wait`.
+        unsafe {
+            self.waiters.set(self.waiters.get() & !bit);
+            if (*r).track {
+                record::executed(r, &self.header, OpKind::Wait, false, location);
+            }
+            (*r).pending[(*r).cur] = Pending { at: mutex.header.address(), location, kind: OpKind::Lock };
+            (*r).enabled &= !bit;
+            mutex.want(r, bit);
+            if mutex.holders() & !(*r).enabled != 0 {
+                deadlock::check(r);
+            }
+            let next = next_thread(r);
+            if next != (*r).cur {
+                switch_to(r, next);
+            }
         }
     }
 
@@ -133,6 +173,7 @@ impl CondvarCore {
         // SAFETY: the waiters' mutex is borrowed by their suspended `wait`.
         unsafe {
             self.waiters.set(self.waiters.get() & !woken);
+            clock::stop(r, woken);
             let mutex = &*self.mutex.get();
             for t in bits(woken) {
                 let location = (*r).pending[t].location;
@@ -147,13 +188,13 @@ impl CondvarCore {
 
     /// Waiting while unwinding or while the run is torn down: the mutex is let go for a moment.
     #[cold]
-    unsafe fn wait_quietly(&self, r: *mut Rt, mutex: &LockCore, location: &'static Location<'static>) {
+    unsafe fn wait_quietly(&self, r: *mut Rt, mutex: &LockCore, location: &'static Location<'static>, timed: bool) {
         // SAFETY: as `wait`.
         unsafe {
             mutex.let_go(r, Access::Write);
             if (*r).cancel {
                 teardown::wait_for_progress(r);
-            } else {
+            } else if !timed {
                 self.enrol(r);
                 self.check(mutex);
                 let me = (*r).cur & (MAX_THREADS - 1);

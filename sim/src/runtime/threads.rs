@@ -292,7 +292,10 @@ impl<T> Handle<T> {
         // SAFETY: as the caller.
         unsafe {
             wait_for_end(r, self.slot, self.number, location);
-            observe(r, self.number);
+            let unobserved = &(*r).unobserved;
+            if !unobserved.is_empty() {
+                observe(r, self.number);
+            }
             if (*r).track {
                 record::joined(r, self.number, location);
             }

@@ -47,7 +47,7 @@ macro_rules! common {
 
             /// Reads the value.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn load(&self, order: Ordering) -> $value {
                 let location = Location::caller();
                 let Some(sim) = before(&self.header, OpKind::Load, location) else { return self.real.load(order) };
@@ -58,7 +58,7 @@ macro_rules! common {
 
             /// Writes the value.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn store(&self, value: $value, order: Ordering) {
                 let location = Location::caller();
                 let Some(sim) = before(&self.header, OpKind::Store, location) else {
@@ -70,7 +70,7 @@ macro_rules! common {
 
             /// Writes the value and returns the previous one.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 let location = Location::caller();
                 match before(&self.header, OpKind::Rmw, location) {
@@ -84,7 +84,7 @@ macro_rules! common {
             /// # Errors
             /// The value found, if it was another.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn compare_exchange(
                 &self,
                 current: $value,
@@ -104,7 +104,7 @@ macro_rules! common {
             /// # Errors
             /// The value found, which may be `current`.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn compare_exchange_weak(
                 &self,
                 current: $value,
@@ -201,7 +201,7 @@ macro_rules! rmw {
             $(
                 #[$doc]
                 #[track_caller]
-                #[inline]
+                #[inline(always)]
                 pub fn $method(&self, value: $value, order: Ordering) -> $value {
                     let location = Location::caller();
                     match before(&self.header, OpKind::Rmw, location) {

@@ -206,7 +206,7 @@ fn every_seed_is_run_once_and_a_flag_stops_the_search() {
             }
         });
         assert_eq!(report.executions, n);
-        assert_eq!(sum.load(STD), (n << 32) | (n * (n - 1) / 2));
+        assert_eq!(sum.load(STD), (n << 32) + n * (n - 1) / 2);
     }
     let stop = StdFlag::new(true);
     assert_eq!(Explorer::new().stop_when(&stop).run(|| {}).executions, 0);
@@ -379,6 +379,7 @@ fn a_program_that_tries_locks_is_known_as_such_before_the_search() {
         let lock = Arc::new(Mutex::new(0));
         let theirs = Arc::clone(&lock);
         let other = thread::spawn(move || *theirs.lock().unwrap() += 1);
+        thread::yield_now();
         drop(lock.try_lock());
         other.join().unwrap();
     });

@@ -43,7 +43,7 @@ fn a_budget_ends_a_campaign() {
 
 /// Starts a campaign that would last for days, sends an interrupt when it runs, and gives exit code and output.
 #[cfg(unix)]
-fn interrupted(place: &Place, filters: &[&str]) -> (i32, String) {
+fn interrupted(place: &Place, signal: &str, filters: &[&str]) -> (i32, String) {
     let arguments = [&["run", "--seeds", "1000000000000"], filters].concat();
     let mut child = place.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -51,7 +51,7 @@ fn interrupted(place: &Place, filters: &[&str]) -> (i32, String) {
         std::thread::sleep(Duration::from_millis(20));
     }
     std::thread::sleep(Duration::from_millis(500));
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     while child.try_wait().unwrap().is_none() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(20));
@@ -65,20 +65,22 @@ fn interrupted(place: &Place, filters: &[&str]) -> (i32, String) {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_a_campaign_with_its_summary() {
-    let place = Place::new();
-    let (exit, text) = interrupted(&place, &["fixture.passes"]);
-    assert_eq!(exit, 8, "{text}");
-    assert!(text.contains("Interrupted") && text.contains("total of 1"), "{text}");
-    let run = run_json(&place);
-    assert_eq!((run["state"].as_str(), run["totals"]["stopped"].as_str()), (Some("finished"), Some("interrupted")));
-    assert!(run["totals"]["interleavings"].as_u64() > Some(0));
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let place = Place::new();
+        let (exit, text) = interrupted(&place, signal, &["fixture.passes"]);
+        assert_eq!(exit, 8, "{signal}: {text}");
+        assert!(text.contains("Interrupted") && text.contains("total of 1"), "{text}");
+        let run = run_json(&place);
+        assert_eq!((run["state"].as_str(), run["totals"]["stopped"].as_str()), (Some("finished"), Some("interrupted")));
+        assert!(run["totals"]["interleavings"].as_u64() > Some(0));
+    }
 }
 
 #[cfg(unix)]
 #[test]
 fn a_failure_outweighs_an_interrupt() {
     let place = Place::new();
-    let (exit, text) = interrupted(&place, &["fixture.canary", "fixture.passes"]);
+    let (exit, text) = interrupted(&place, "-INT", &["fixture.canary", "fixture.passes"]);
     assert_eq!(exit, 1, "{text}");
     assert!(place.failure().join("failure.toml").exists());
 }

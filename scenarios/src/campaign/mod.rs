@@ -8,9 +8,11 @@
 //! * [`runner`]: the campaign itself
 //! * [`verdict`]: what a scenario's runs showed; gates
 //! * [`equivalence`]: schedulers against sequential execution, simulated and on real threads
+//! * [`bounded`]: files from outside, read up to a limit
 //! * [`selftest`]: tests of the tests: planted bugs, canary, no false findings
 //! * [`fixtures`]: hidden scenarios that end in each possible way
 
+pub mod bounded;
 pub mod equivalence;
 pub mod exit;
 pub mod fixtures;

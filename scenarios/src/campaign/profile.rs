@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
@@ -11,6 +10,7 @@ use interleaf::Strategy;
 use serde::Deserialize;
 use thiserror::Error;
 
+use super::bounded::{PROFILE_MAX, read_text};
 use crate::registry;
 
 /// The profile that is used without `--profile`, and the values of what a profile leaves out.
@@ -83,7 +83,7 @@ impl Profile {
         if name == "default" {
             return Self::parse("default", "");
         }
-        match fs::read_to_string(Path::new(name)) {
+        match read_text(Path::new(name), PROFILE_MAX) {
             Ok(text) => Self::parse(name, &text),
             Err(error) => Err(ProfileError::Io { path: name.to_owned(), error }),
         }

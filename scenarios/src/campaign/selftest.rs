@@ -1,7 +1,7 @@
 //! Tests of the tests: each planted bug is found within its budget, the canary fails, and nothing is found where nothing
 //! is planted.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use interleaf::{Failure, Replay, Strategy, Token};
 use interleaf_engine::planted::Planted;
@@ -14,6 +14,9 @@ use crate::scenario::Scenario;
 
 /// Runs that the canary may take to fail.
 const CANARY_BUDGET: u64 = 1_000;
+
+/// The problem of a check that was cut, or not begun.
+const INTERRUPTED: &str = "interrupted";
 
 /// What one check showed.
 #[derive(Clone, Debug)]
@@ -65,12 +68,16 @@ impl SelfTest<'_> {
     pub fn find(&self, subject: Subject, budget: u64) -> Check {
         let mut check =
             Check { subject: subject.token_name(), budget, found_after: None, signature: None, problem: None };
+        if self.interrupted.load(Ordering::Relaxed) {
+            check.problem = Some(INTERRUPTED.into());
+            return check;
+        }
         let outcome = self
             .campaign(vec![Entry { subject, weight: 1, first_seed: 0, runs: budget, at_once: false }], true)
             .run(&|_| {});
         let Some(failure) = outcome.rows.first().and_then(|row| row.report.first_failure()) else {
             check.problem = Some(match outcome.stopped {
-                Some(_) => "interrupted".into(),
+                Some(_) => INTERRUPTED.into(),
                 None => format!("not found in {budget} runs"),
             });
             return check;
@@ -108,12 +115,18 @@ impl SelfTest<'_> {
 }
 
 impl Check {
+    /// Whether it could not be carried out to its end, so that it says nothing.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.problem.as_deref() == Some(INTERRUPTED)
+    }
+
     /// The exit code that it calls for.
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self.problem.as_deref() {
             None => Exit::Passed,
-            Some("interrupted") => Exit::Inconclusive,
+            Some(INTERRUPTED) => Exit::Inconclusive,
             Some(_) => Exit::Gate,
         }
     }
@@ -154,6 +167,15 @@ mod tests {
         let check = TEST.find(canary, budget);
         assert_eq!(check.problem, None);
         assert_eq!(check.signature.as_deref(), Some("fixture.sum/an-addition-is-lost"));
+    }
+
+    #[test]
+    fn nothing_is_looked_for_after_an_interrupt() {
+        static NOW: AtomicBool = AtomicBool::new(true);
+        let (canary, budget) = SelfTest::subjects()[0];
+        let check = SelfTest { interrupted: &NOW, ..TEST }.find(canary, budget);
+        assert!(check.is_interrupted());
+        assert_eq!((check.found_after, check.exit()), (None, Exit::Inconclusive));
     }
 
     #[test]

@@ -32,23 +32,25 @@ pub fn equiv(terminal: &Terminal, args: &EquivArgs) -> Result<Exit, Refusal> {
         return Err(Refusal::BadInput(format!("--plant: this bug is none of the schedulers'; {known}")));
     }
     let subject = Subject::load(source(args)).map_err(Refusal::bad_input)?;
+    RunFolder::check(&args.out).map_err(Refusal::bad_input)?;
     let cases = cases(args);
     describe(terminal, args, &subject, &cases);
     let interrupted = interrupt::listen();
     let start = Instant::now();
     let reports = compare(terminal, args, &subject, &cases, interrupted);
-    let mut exit = exit(&reports, interrupted.load(Ordering::Relaxed));
+    let stopped = interrupted.load(Ordering::Relaxed);
+    let mut exit = exit(&reports, stopped);
     let unseen = args.plant.filter(|_| exit == Exit::Passed);
     if unseen.is_some() {
         exit = Exit::Gate;
     }
-    report_failures(terminal, args, &subject, &reports)?;
+    report_failures(terminal, args, &subject, &reports);
     terminal.print(&matrix(&reports, &args.workers.0).plain());
-    vacuity(terminal, &subject, &reports);
+    terminal.print(&vacuity(&subject, &reports, stopped));
     if let Some(bug) = unseen {
         terminal.status(Tone::Warning, "Note", format_args!("the planted bug {bug} was not found"));
     }
-    conclude(terminal, &reports, exit, start.elapsed());
+    conclude(terminal, &reports, exit, stopped, start.elapsed());
     Ok(exit)
 }
 
@@ -134,12 +136,7 @@ fn exit(reports: &[CaseReport], interrupted: bool) -> Exit {
 }
 
 /// Shows the first failure of each signature, and each difference on real threads.
-fn report_failures(
-    terminal: &Terminal,
-    args: &EquivArgs,
-    subject: &Subject,
-    reports: &[CaseReport],
-) -> Result<(), Refusal> {
+fn report_failures(terminal: &Terminal, args: &EquivArgs, subject: &Subject, reports: &[CaseReport]) {
     let mut found: Vec<Found<'_>> = Vec::new();
     for report in reports {
         let Some(failure) = report.simulated.first_failure() else { continue };
@@ -155,10 +152,10 @@ fn report_failures(
         });
     }
     if !found.is_empty() {
-        let folder = RunFolder::create(&args.out).map_err(Refusal::bad_input)?;
+        let folder = RunFolder::create(&args.out).map_err(|error| terminal.error(error)).ok();
         let provenance = Provenance::of_this_tree();
         for found in &found {
-            report_failure(terminal, found, &folder, &provenance).map_err(Refusal::bad_input)?;
+            report_failure(terminal, found, folder.as_ref(), &provenance);
         }
     }
     for report in reports {
@@ -168,7 +165,6 @@ fn report_failures(
             terminal.print(&format!("  {difference}"));
         }
     }
-    Ok(())
 }
 
 /// A row per policy, a column per number of workers.
@@ -195,6 +191,7 @@ fn matrix(reports: &[CaseReport], workers: &[usize]) -> Table {
 
 fn sign(report: &CaseReport) -> &'static str {
     match report.exit() {
+        Exit::Passed if report.simulated.executions + report.real_runs == 0 => "?",
         Exit::Passed => "=",
         Exit::Violated => "differs",
         Exit::NotSettled => "stuck",
@@ -204,25 +201,40 @@ fn sign(report: &CaseReport) -> &'static str {
 }
 
 /// Says whether the comparison could have shown anything.
-fn vacuity(terminal: &Terminal, subject: &Subject, reports: &[CaseReport]) {
+fn vacuity(subject: &Subject, reports: &[CaseReport], stopped: bool) -> String {
     let conflicts: u64 = reports.iter().map(|r| r.conflicts).sum();
     let runs: u64 = reports.iter().map(|r| r.simulated.executions + r.real_runs).sum();
     let share = 100.0 * subject.dependent() as f64 / (subject.txs() as f64).max(1.0);
-    let verdict = if conflicts == 0 { "this comparison shows nothing" } else { "ok" };
-    terminal.print(&format!(
+    let verdict = if reports.iter().any(|r| r.exit() != Exit::Passed) {
+        "not equivalent"
+    } else if stopped {
+        "interrupted"
+    } else if !reports.iter().any(|r| r.case.is_concurrent()) {
+        "this comparison shows nothing: no two transactions can run at the same time; expected a policy other than \
+         sequential with more than one worker"
+    } else if conflicts == 0 {
+        "this comparison shows nothing"
+    } else {
+        "ok"
+    };
+    format!(
         "\nconflicts met: {} in {} runs ({} of {} transactions depend on others, {share:.0} %): {verdict}",
         grouped(conflicts),
         grouped(runs),
         subject.dependent(),
         subject.txs(),
-    ));
+    )
 }
 
-fn conclude(terminal: &Terminal, reports: &[CaseReport], exit: Exit, elapsed: Duration) {
+fn conclude(terminal: &Terminal, reports: &[CaseReport], exit: Exit, stopped: bool, elapsed: Duration) {
     let conflicts: u64 = reports.iter().map(|r| r.conflicts).sum();
     let seconds = elapsed.as_secs_f64();
     terminal.message(&json!({ "type": "end", "exit": exit.code(), "conflicts": conflicts, "seconds": seconds }));
-    let (tone, word) = if exit == Exit::Passed { (Tone::Good, "Equivalent") } else { (Tone::Bad, "Failed") };
+    let (tone, word) = match exit {
+        Exit::Passed => (Tone::Good, "Equivalent"),
+        Exit::Inconclusive if stopped => (Tone::Warning, "Interrupted"),
+        _ => (Tone::Bad, "Failed"),
+    };
     let meaning = if exit == Exit::Passed { "every combination equals sequential execution" } else { exit.meaning() };
     let combinations = reports.len();
     terminal.status(

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::campaign::Exit;
-use crate::report::terminal::Terminal;
+use crate::report::terminal::{Color, Format, Terminal};
 use args::{Args, Command};
 
 /// Why a command could not do its work.
@@ -50,7 +50,10 @@ impl Refusal {
 /// Runs the program: reads the command line, does what it says, and gives the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(usage) => return explain(&usage),
+    };
     let terminal = Terminal::new(args.message_format, args.color);
     let done = match args.command.unwrap_or_default() {
         Command::List => Ok(list::list(&terminal)),
@@ -59,9 +62,16 @@ pub fn main() -> ExitCode {
         Command::Equiv(args) => equiv::equiv(&terminal, &args),
         Command::Selftest(args) => selftest::selftest(&terminal, &args),
     };
-    done.unwrap_or_else(|refusal| {
+    let exit = done.unwrap_or_else(|refusal| {
         terminal.error(&refusal);
         refusal.exit()
-    })
-    .into()
+    });
+    if terminal.finish() { exit.into() } else { Exit::BadInput.into() }
+}
+
+/// Shows a usage error, or the help or version that was asked for.
+fn explain(usage: &clap::Error) -> ExitCode {
+    let terminal = Terminal::new(Format::Human, Color::Auto);
+    terminal.check(usage.print());
+    if usage.use_stderr() || !terminal.finish() { Exit::BadInput.into() } else { ExitCode::SUCCESS }
 }

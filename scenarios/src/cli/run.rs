@@ -1,5 +1,6 @@
 //! `interleaf run`: scenarios under many schedules.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -52,11 +53,10 @@ pub fn run(terminal: &Terminal, args: &RunArgs) -> Result<Exit, Refusal> {
     write_json(&folder, &run_json(json!({ "state": "running" })))?;
     terminal.message(&merged([&json!({ "type": "run", "version": json::VERSION }), &header]));
     let outcome = explore(terminal, &campaign);
-    let exit = finish(terminal, args, &outcome, &folder, &provenance)?;
+    let exit = finish(terminal, args, &outcome, &folder, &provenance);
     let end = json!({ "state": "finished", "exit": exit.code(), "totals": summary::totals(&outcome),
         "seconds": outcome.elapsed.as_secs_f64(), "scenarios": outcome.rows.iter().map(json::row).collect::<Vec<_>>() });
-    write_json(&folder, &run_json(end))?;
-    Ok(exit)
+    Ok(unless_lost(terminal, exit, write_json(&folder, &run_json(end))))
 }
 
 /// Deals seeds to the scenarios: those that were given; otherwise runs by weight.
@@ -124,13 +124,7 @@ fn explore(terminal: &Terminal, campaign: &Campaign<'_>) -> Outcome {
 }
 
 /// Shows and stores what the campaign found.
-fn finish(
-    terminal: &Terminal,
-    args: &RunArgs,
-    outcome: &Outcome,
-    folder: &RunFolder,
-    provenance: &Provenance,
-) -> Result<Exit, Refusal> {
+fn finish(terminal: &Terminal, args: &RunArgs, outcome: &Outcome, folder: &RunFolder, provenance: &Provenance) -> Exit {
     let mut remarks = summary::remarks(outcome);
     let mut exit = outcome.exit();
     if let Some(bug) = args.plant.filter(|_| args.seed.is_none() && nothing_found(outcome)) {
@@ -139,40 +133,46 @@ fn finish(
     }
     outcome.rows.iter().for_each(|row| terminal.message(&json::row(row)));
     for found in &summary::found(outcome) {
-        report_failure(terminal, found, folder, provenance).map_err(Refusal::bad_input)?;
+        report_failure(terminal, found, Some(folder), provenance);
     }
-    store_summary(outcome, exit, &remarks, folder).map_err(Refusal::bad_input)?;
+    exit = unless_lost(terminal, exit, store_summary(outcome, exit, &remarks, folder));
     terminal.print(&summary::table(outcome).plain());
     remarks.iter().for_each(|remark| terminal.status(Tone::Warning, "Note", remark));
     let totals = json!({ "type": "end", "exit": exit.code(), "remarks": remarks,
         "run": folder.id(), "folder": folder.path(), "seconds": outcome.elapsed.as_secs_f64() });
     terminal.message(&merged([&totals, &summary::totals(outcome)]));
     last_line(terminal, outcome, exit, folder);
-    Ok(exit)
+    exit
 }
 
 fn nothing_found(outcome: &Outcome) -> bool {
     outcome.stopped != Some(Stopped::Interrupted) && outcome.rows.iter().all(|row| row.report.failures.is_empty())
 }
 
-/// Stores a failure and shows its block.
-///
-/// # Errors
-/// If a file cannot be written.
-pub fn report_failure(
-    terminal: &Terminal,
-    found: &Found<'_>,
-    folder: &RunFolder,
-    provenance: &Provenance,
-) -> Result<(), WriteError> {
-    let stored = found.store(folder, provenance)?;
+/// Stores a failure, if there is a folder, and shows its block. A failure that cannot be stored is shown all the same.
+pub fn report_failure(terminal: &Terminal, found: &Found<'_>, folder: Option<&RunFolder>, provenance: &Provenance) {
+    let stored = folder.map(|folder| found.store(folder, provenance)).transpose();
+    let stored = stored.unwrap_or_else(|error| {
+        terminal.error(error);
+        None
+    });
     let signature = found.failure.signature();
-    let known = in_corpus(&signature).or_else(|| folder.earlier(&signature));
-    terminal.message(&json::failure(found, Some(&stored), known.as_deref()));
-    let context = Context { folder: Some(&stored), known: known.as_deref() };
+    let known = in_corpus(&signature).or_else(|| folder?.earlier(&signature));
+    terminal.message(&json::failure(found, stored.as_deref(), known.as_deref()));
+    let context = Context { folder: stored.as_deref(), known: known.as_deref() };
     terminal.print(&failure_block::render(terminal, found, context));
     terminal.print("");
-    Ok(())
+}
+
+/// The exit code after files were written: a failure's own even if they could not be.
+fn unless_lost(terminal: &Terminal, exit: Exit, written: Result<(), impl Display>) -> Exit {
+    match written {
+        Ok(()) => exit,
+        Err(error) => {
+            terminal.error(error);
+            if exit == Exit::Passed { Exit::BadInput } else { exit }
+        }
+    }
 }
 
 /// A checked-in failure with this signature: `scenarios/corpus/<scenario>/<name>/`.

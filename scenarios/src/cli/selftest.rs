@@ -1,6 +1,7 @@
 //! `interleaf selftest`: tests of the tests.
 #![allow(clippy::disallowed_methods, reason = "shows real time, outside of simulated runs")]
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use serde_json::json;
@@ -29,7 +30,10 @@ pub fn selftest(terminal: &Terminal, args: &SelftestArgs) -> Result<Exit, Refusa
     let unclaimed = SelfTest::unclaimed();
     terminal.print(&table(&checks).plain());
     terminal.print("");
-    let problems = checks.iter().filter_map(|c| Some(format!("{}: {}", c.subject, c.problem.as_ref()?)));
+    let problems = checks
+        .iter()
+        .filter(|c| !c.is_interrupted())
+        .filter_map(|c| Some(format!("{}: {}", c.subject, c.problem.as_ref()?)));
     let unclaimed_lines =
         unclaimed.iter().map(|bug| format!("no scenario says that it can find the planted bug {bug}"));
     problems.chain(unclaimed_lines).for_each(|line| terminal.status(Tone::Bad, "Problem", line));
@@ -39,7 +43,11 @@ pub fn selftest(terminal: &Terminal, args: &SelftestArgs) -> Result<Exit, Refusa
     let seconds = start.elapsed().as_secs_f64();
     terminal.message(&json!({ "type": "end", "exit": exit.code(), "seconds": seconds,
         "unclaimed": unclaimed.iter().map(|bug| bug.name()).collect::<Vec<_>>() }));
-    let (tone, word) = if exit == Exit::Passed { (Tone::Good, "Finished") } else { (Tone::Bad, "Failed") };
+    let (tone, word) = match exit {
+        Exit::Passed => (Tone::Good, "Finished"),
+        Exit::Inconclusive if test.interrupted.load(Ordering::Relaxed) => (Tone::Warning, "Interrupted"),
+        _ => (Tone::Bad, "Failed"),
+    };
     let found = checks.iter().filter(|c| c.problem.is_none()).count();
     terminal.status(
         tone,
@@ -83,7 +91,12 @@ fn table(checks: &[Check]) -> Table {
             check.found_after.map_or_else(|| "-".to_owned(), grouped),
             grouped(check.budget),
             check.signature.clone().unwrap_or_default(),
-            if check.problem.is_none() { "replays" } else { "PROBLEM" }.to_owned(),
+            match &check.problem {
+                None => "replays",
+                Some(_) if check.is_interrupted() => "not run",
+                Some(_) => "PROBLEM",
+            }
+            .to_owned(),
         ]);
     }
     table

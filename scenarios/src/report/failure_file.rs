@@ -1,6 +1,5 @@
 //! The files of a failure: everything that is needed to see it again, read it and compare it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use interleaf::trace::{Trace, jsonl};
@@ -11,6 +10,7 @@ use thiserror::Error;
 
 use super::provenance::Provenance;
 use super::run_folder::{RunFolder, WriteError, folder_name};
+use crate::campaign::bounded::{FAILURE_MAX, read_text};
 
 /// Version of the format of `failure.toml`.
 pub const VERSION: u32 = 1;
@@ -148,7 +148,7 @@ impl FailureFile {
     /// # Errors
     /// If it cannot be read, is not in the format, or in another version of it.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
-        let text = fs::read_to_string(path).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
+        let text = read_text(path, FAILURE_MAX).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
         let malformed = |problem: String| ReadError::Malformed { path: path.to_owned(), problem };
         let file: Self = toml::from_str(&text).map_err(|e| malformed(e.to_string().trim_end().to_owned()))?;
         if file.format != VERSION {

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::campaign::bounded::{PROFILE_MAX, read_text};
+
 /// What points to the last run.
 pub const LATEST: &str = "latest";
 
@@ -29,13 +31,29 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
+    /// Whether runs can be stored under `root`: to know before the work is done. Makes `root` if there is none.
+    ///
+    /// # Errors
+    /// If they cannot, or if `latest` is a folder and no link, which could not be pointed to a new run.
+    pub fn check(root: &Path) -> Result<(), WriteError> {
+        let failed = |error| WriteError { path: root.to_owned(), error };
+        fs::create_dir_all(root).map_err(failed)?;
+        let latest = root.join(LATEST);
+        if latest.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            let error = io::Error::other("is a folder; expected nothing or the link to the last run");
+            return Err(WriteError { path: latest, error });
+        }
+        let probe = root.join(format!("{LATEST}.{}.check", std::process::id()));
+        fs::write(&probe, "").and_then(|()| fs::remove_file(&probe)).map_err(failed)
+    }
+
     /// Makes the folder of a new run under `root`. Runs are numbered from 1.
     ///
     /// # Errors
     /// If it cannot be made.
     pub fn create(root: &Path) -> Result<Self, WriteError> {
+        Self::check(root)?;
         let failed = |error| WriteError { path: root.to_owned(), error };
-        fs::create_dir_all(root).map_err(failed)?;
         let last = run_ids(root).into_iter().next_back().and_then(|id| id.parse().ok()).unwrap_or(0);
         for number in last + 1.. {
             let id = format!("{number:06}");
@@ -105,7 +123,7 @@ pub fn latest(root: &Path) -> Option<PathBuf> {
     if latest.is_dir() {
         return Some(latest);
     }
-    fs::read_to_string(latest).ok().map(|id| root.join(id.trim()))
+    read_text(&latest, PROFILE_MAX).ok().map(|id| root.join(id.trim()))
 }
 
 /// A signature as the name of a folder.
@@ -154,6 +172,15 @@ mod tests {
         assert_eq!(second.earlier("a/b"), Some(first.path().join("failures/a-b")));
         assert_eq!((first.earlier("a/b"), second.earlier("a/c")), (None, None));
         assert_eq!(fs::read_dir(second.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_called_latest_is_told_before_anything_is_made() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join(LATEST)).unwrap();
+        let error = RunFolder::create(root.path()).unwrap_err().to_string();
+        assert!(error.contains("latest: cannot be written: is a folder"), "{error}");
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Status words in the left column, as cargo has them.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 
@@ -37,7 +38,11 @@ pub enum Tone {
     Bad,
 }
 
-/// Where output goes, and how it looks. Errors of writing are ignored: a closed pipe is no failure of the run.
+/// Whether something could not be written to standard output, which all of the process shares.
+static OUTPUT_LOST: AtomicBool = AtomicBool::new(false);
+
+/// Where output goes, and how it looks. A closed pipe is no failure of the run: who closed it wants no more. Anything
+/// else that keeps standard output from being written is told once, and [`Terminal::finish`] says so.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
     format: Format,
@@ -99,17 +104,32 @@ impl Terminal {
         drop(writeln!(io::stderr(), "{} {text}", self.paint(Tone::Bad, "error:")));
     }
 
+    /// Whether all of the output was written, or a closed pipe wanted no more of it.
+    #[must_use]
+    pub fn finish(&self) -> bool {
+        self.check(io::stdout().flush());
+        !OUTPUT_LOST.load(Ordering::Relaxed)
+    }
+
+    /// Looks at the result of writing to standard output.
+    pub fn check(&self, written: io::Result<()>) {
+        let Err(error) = written else { return };
+        if error.kind() != io::ErrorKind::BrokenPipe && !OUTPUT_LOST.swap(true, Ordering::Relaxed) {
+            self.error(format_args!("standard output: cannot be written: {error}"));
+        }
+    }
+
     /// Text on standard output. Not for programs.
     pub fn print(&self, text: &str) {
         if self.format == Format::Human {
-            drop(writeln!(io::stdout(), "{text}"));
+            self.check(writeln!(io::stdout(), "{text}"));
         }
     }
 
     /// A message on standard output, for programs only.
     pub fn message(&self, message: &serde_json::Value) {
         if self.format == Format::Json {
-            drop(writeln!(io::stdout(), "{message}"));
+            self.check(writeln!(io::stdout(), "{message}"));
         }
     }
 }

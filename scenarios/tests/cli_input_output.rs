@@ -93,3 +93,17 @@ fn equiv_of_what_cannot_run_concurrently_shows_nothing() {
     assert_eq!(call.exit, 1, "{}{}", call.stdout, call.stderr);
     assert!(call.stdout.contains(": not equivalent") && !call.stdout.contains(": ok"), "{}", call.stdout);
 }
+
+// The line that is printed leads to the stored trace, wherever it is.
+#[test]
+fn the_printed_line_names_another_folder() {
+    let place = Place::new();
+    let found = place.call(&["run", "fixture.canary", "--seeds", "50", "--out", "o"]);
+    assert!(found.stderr.contains("Failed after 1"), "{}", found.stderr);
+    assert!(found.stderr.contains("interleavings (1 failure) in ") && found.stderr.contains("1 scenario, "));
+    let line = found.field("replay").split(" replay ").nth(1).unwrap();
+    let arguments: Vec<&str> = ["replay"].into_iter().chain(line.split(' ')).collect();
+    assert_eq!(arguments[2..], ["--out", "o"]);
+    let again = place.call(&arguments);
+    assert!(again.exit == 1 && again.stderr.contains("byte-equal"), "{}", again.stderr);
+}

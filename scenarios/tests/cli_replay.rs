@@ -48,6 +48,38 @@ fn a_failure_is_replayed_from_its_files() {
     fs::write(folder.join("trace.jsonl"), format!("{}\n", text("trace.jsonl").lines().next().unwrap())).unwrap();
     let differs = place.call(&["replay", folder.to_str().unwrap()]);
     assert!(differs.stderr.contains("first in line 2"), "{}", differs.stderr);
+    assert!(differs.stderr.contains("Reproduced, but the trace differs: fixture.sum/"), "{}", differs.stderr);
+    assert!(differs.stderr.contains("stored (the end)") && differs.exit == 1, "{}", differs.stderr);
+}
+
+#[test]
+fn a_folder_that_contradicts_itself_is_bad_input() {
+    let place = Place::new();
+    assert_eq!(place.call(&["run", "fixture.canary", "--seeds", "50"]).exit, 1);
+    let folder = place.failure();
+    let path = folder.join("failure.toml");
+    let intact: toml::Table = toml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let refused = |expected: &str| {
+        let call = place.call(&["replay", folder.to_str().unwrap()]);
+        assert_eq!(call.exit, 2, "{expected}: {}", call.stderr);
+        assert!(call.stderr.contains(expected) && !call.stderr.contains("Replaying"), "{expected}: {}", call.stderr);
+    };
+    for (field, other) in [
+        ("scenario", toml::Value::from("fixture.passes")),
+        ("planted", "check-then-act".into()),
+        ("seed", 49_999.into()),
+    ] {
+        let mut file = intact.clone();
+        file.insert(field.into(), other);
+        fs::write(&path, toml::to_string(&file).unwrap()).unwrap();
+        refused(&format!("failure.toml: {field}: found `"));
+    }
+    fs::write(&path, toml::to_string(&intact).unwrap()).unwrap();
+    fs::write(folder.join("trace.jsonl"), b"\xff").unwrap();
+    refused("trace.jsonl: the stored trace cannot be read: is not UTF-8");
+    fs::remove_file(folder.join("trace.jsonl")).unwrap();
+    fs::create_dir(folder.join("trace.jsonl")).unwrap();
+    refused("trace.jsonl: the stored trace cannot be read: ");
 }
 
 #[test]
@@ -73,6 +105,7 @@ fn labelled_choices_outlive_the_token() {
     let without_deviations = interleaf::Explorer::new().name("fixture.canary").seeds(0..1).run(|| panic!("at once"));
     let mut file: toml::Table = toml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     file.insert("token".into(), without_deviations.failures[0].token.clone().into());
+    file.insert("seed".into(), 0.into());
     fs::write(&path, toml::to_string(&file).unwrap()).unwrap();
     let call = place.call(&["replay", path.to_str().unwrap()]);
     assert_eq!(call.exit, 1, "{}", call.stderr);

@@ -89,15 +89,24 @@ pub enum BlockFileProblem {
     },
     /// The number of transactions cannot be right.
     #[error(
-        "offset {offset}: announces {count} transactions; expected at least 1 and at most {max}, for which there is room"
+        "offset {offset}: announces {count} transactions, but {left} bytes follow; expected at least 1 transaction, and \
+         at least {MIN_TX_BYTES} bytes for each"
     )]
     Count {
         /// Where, in bytes of the block.
         offset: usize,
         /// What it says.
         count: u64,
-        /// For how many there is room.
-        max: usize,
+        /// How many bytes follow.
+        left: usize,
+    },
+    /// It ends inside a part.
+    #[error("the file ends in the middle of {what} (offset {offset})")]
+    Truncated {
+        /// Where the part starts, in bytes of the block.
+        offset: usize,
+        /// Which part.
+        what: String,
     },
     /// A part is malformed.
     #[error("offset {offset}: {what}: {error}")]
@@ -217,15 +226,15 @@ fn parse(raw: &[u8]) -> Result<bitcoin::Block, BlockFileProblem> {
         _ => {}
     }
     let mut rest = raw;
-    let header: Header = part(raw, &mut rest, || "block header".to_owned())?;
-    let VarInt(count) = part(raw, &mut rest, || "number of transactions".to_owned())?;
+    let header: Header = part(raw, &mut rest, || "the block header".to_owned())?;
+    let VarInt(count) = part(raw, &mut rest, || "the number of transactions".to_owned())?;
     let max = rest.len() / MIN_TX_BYTES;
     if count == 0 || count > max as u64 {
-        return Err(BlockFileProblem::Count { offset: HEADER_BYTES, count, max });
+        return Err(BlockFileProblem::Count { offset: HEADER_BYTES, count, left: rest.len() });
     }
     let mut txdata = Vec::with_capacity(count as usize);
     for i in 0..count {
-        let tx: Transaction = part(raw, &mut rest, || format!("transaction {i} of {count}"))?;
+        let tx: Transaction = part(raw, &mut rest, || format!("transaction {} of {count}", i + 1))?;
         txdata.push(tx);
     }
     if !rest.is_empty() {
@@ -243,7 +252,11 @@ fn parse(raw: &[u8]) -> Result<bitcoin::Block, BlockFileProblem> {
 
 fn part<T: Decodable>(raw: &[u8], rest: &mut &[u8], what: impl FnOnce() -> String) -> Result<T, BlockFileProblem> {
     let offset = raw.len() - rest.len();
-    T::consensus_decode(rest).map_err(|error| BlockFileProblem::Malformed { offset, what: what(), error })
+    T::consensus_decode(rest).map_err(|error| match error {
+        // The bytes are in memory, so this is their end.
+        encode::Error::Io(_) => BlockFileProblem::Truncated { offset, what: what() },
+        error => BlockFileProblem::Malformed { offset, what: what(), error },
+    })
 }
 
 fn convert(source_name: &str, original: &bitcoin::Block) -> BitcoinBlock {

@@ -25,6 +25,9 @@ pub const NAME: &str = "scheduler.sequential_equivalence";
 /// Steps after which a run is cut: far more than a largest block needs.
 const MAX_STEPS: u32 = 1 << 24;
 
+/// Most workers of a simulated executor: each is a thread of the run.
+pub const WORKERS_MAX: usize = 64;
+
 /// Where a block comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {

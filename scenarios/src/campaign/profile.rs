@@ -108,12 +108,16 @@ impl Profile {
         if runs == 0 {
             return Err(malformed("runs: expected at least 1".into()));
         }
+        let max_failures = own.max_failures.or(default.max_failures).unwrap_or_default();
+        if max_failures == 0 {
+            return Err(malformed("max_failures: expected at least 1".into()));
+        }
         Ok(Self {
             name: own.name.unwrap_or_else(|| path.to_owned()),
             runs,
             budget: value(own.budget, default.budget).parse().map_err(|e| malformed(format!("budget: {e}")))?,
             strategy: value(own.strategy, default.strategy).parse().map_err(|e| malformed(format!("strategy: {e}")))?,
-            max_failures: own.max_failures.or(default.max_failures).unwrap_or_default().max(1),
+            max_failures,
             filters: own.filters,
             weights: own.weights,
             fixed,
@@ -181,6 +185,7 @@ mod tests {
         assert!(unknown.contains("x.toml") && unknown.contains("line 2") && unknown.contains("`runz`"), "{unknown}");
         assert!(error("runs = \"many\"").contains("line 1"));
         assert!(error("runs = 0").contains("runs: expected at least 1"));
+        assert!(error("max_failures = 0").contains("max_failures: expected at least 1"));
         assert!(error("budget = \"60\"").contains("budget: expected a time above zero such as `30s`"));
         assert!(error("strategy = \"best\"").contains("unknown strategy `best`"));
         assert!(error("[weights]\n\"no.such\" = 3").contains("no scenario `no.such`"));

@@ -12,7 +12,7 @@ use crate::campaign::profile::Budget;
 use crate::report::terminal::{Color, Format};
 
 /// Where the files of runs go.
-const OUT: &str = "target/interleaf";
+pub const OUT: &str = "target/interleaf";
 
 /// Deterministic simulation of a ledger and its block schedulers.
 #[derive(Debug, Parser)]
@@ -129,7 +129,7 @@ pub struct EquivArgs {
     #[arg(long, value_name = "SEEDS", default_value = "0..16")]
     pub seeds: Seeds,
     /// Runs of each combination on real threads.
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
     pub real_runs: u64,
     /// How schedules are chosen.
     #[arg(long, default_value = "portfolio")]

@@ -9,7 +9,7 @@ use interleaf_engine::schedule::Policy;
 use serde_json::json;
 
 use super::args::EquivArgs;
-use super::run::report_failure;
+use super::run::{found_of, report_failure};
 use super::{Refusal, interrupt};
 use crate::campaign::Exit;
 use crate::campaign::equivalence::{Case, CaseReport, Effort, Source, Subject};
@@ -18,7 +18,7 @@ use crate::report::json::VERSION;
 use crate::report::progress::Progress;
 use crate::report::provenance::Provenance;
 use crate::report::run_folder::RunFolder;
-use crate::report::table::{Align, Table, grouped};
+use crate::report::table::{Align, Table, counted, grouped};
 use crate::report::terminal::{Terminal, Tone};
 
 /// Compares the block schedulers with sequential execution.
@@ -73,8 +73,9 @@ fn describe(terminal: &Terminal, args: &EquivArgs, subject: &Subject, cases: &[C
     let block = format!("{}: {txs} transactions, {dependent} depend on others, {failing} fail", subject.name());
     terminal.status(Tone::Good, "Block", block);
     let seeds = args.seeds.0.end - args.seeds.0.start;
-    let each = format!("{} simulated and {} real runs each, {} jobs", grouped(seeds), args.real_runs, args.jobs);
-    terminal.status(Tone::Good, "Running", format_args!("{} combinations, {each}", cases.len()));
+    let each =
+        format!("{} simulated and {} real runs each, {}", grouped(seeds), args.real_runs, counted(args.jobs.0, "job"));
+    terminal.status(Tone::Good, "Running", format_args!("{}, {each}", counted(cases.len(), "combination")));
     terminal.message(&json!({
         "type": "equiv", "version": VERSION, "block": subject.name(), "transactions": txs, "dependent": dependent,
         "failing": failing, "combinations": cases.len(), "seeds": [args.seeds.0.start, args.seeds.0.end],
@@ -236,10 +237,17 @@ fn conclude(terminal: &Terminal, reports: &[CaseReport], exit: Exit, stopped: bo
         _ => (Tone::Bad, "Failed"),
     };
     let meaning = if exit == Exit::Passed { "every combination equals sequential execution" } else { exit.meaning() };
-    let combinations = reports.len();
+    let runs = grouped(reports.iter().map(|r| r.simulated.executions + r.real_runs).sum());
+    let failures = reports.iter().map(|r| r.simulated.failures.len() + usize::from(r.real_difference.is_some())).sum();
+    let combinations = counted(reports.len(), "combination");
     terminal.status(
         tone,
         word,
-        format_args!("{combinations} combinations in {seconds:.1} s: {meaning} (exit code {})", exit.code()),
+        format_args!(
+            "{}{runs} interleavings{} of {combinations} in {seconds:.1} s: {meaning} (exit code {})",
+            if word == "Failed" { "after " } else { "" },
+            found_of(failures),
+            exit.code()
+        ),
     );
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::Refusal;
 use super::args::ReplayArgs;
+use crate::campaign::bounded::{FAILURE_MAX, TRACE_MAX, read_text};
 use crate::campaign::equivalence::{self, TokenName};
 use crate::campaign::{Exit, Subject};
 use crate::report::failure_file::{CHOICES, FAILURE, FailureFile, ReadError, TRACE};
@@ -29,9 +30,21 @@ enum Comparison {
     /// There is no stored trace.
     Nothing,
     Equal,
-    /// Number of the first line that differs, from 1.
-    DiffersAt(usize),
+    Differs(Difference),
 }
+
+/// Where two traces part.
+struct Difference {
+    /// Number of the first line that differs, from 1.
+    line: usize,
+    /// That line of the stored trace, clipped.
+    before: String,
+    /// That line of the new trace, clipped.
+    now: String,
+}
+
+/// Most characters that are shown of a line of a trace.
+const LINE_MAX: usize = 160;
 
 /// Runs a stored failure once more.
 ///
@@ -39,8 +52,10 @@ enum Comparison {
 /// If token or file are malformed, name a scenario that does not exist, or the trace cannot be written.
 pub fn replay(terminal: &Terminal, args: &ReplayArgs) -> Result<Exit, Refusal> {
     let stored = find(args)?;
+    let named = Named::find(&stored.token)?;
+    let before = stored_trace(&stored)?;
     terminal.status(Tone::Good, "Replaying", format_args!("{}, seed {}", stored.token.name, stored.token.seed));
-    let replay = run(terminal, &stored)?;
+    let replay = run(terminal, &named, &stored)?;
     let (trace, failure, exit) = match &replay {
         Replay::Failed(failure) => (&failure.trace, Some(failure), Exit::of(&failure.kind)),
         Replay::Diverged(failure) => (&failure.trace, Some(failure), Exit::Diverged),
@@ -51,7 +66,7 @@ pub fn replay(terminal: &Terminal, args: &ReplayArgs) -> Result<Exit, Refusal> {
         let failed = |e| Refusal::BadInput(format!("{}: cannot be written: {e}", path.display()));
         fs::write(path, &text).map_err(failed)?;
     }
-    let comparison = compare(&stored, &text)?;
+    let comparison = before.map_or(Comparison::Nothing, |before| compare(&before, &text));
     show(terminal, args, trace, failure.map(|f| &**f));
     conclude(terminal, &stored, failure.map(|f| &**f), &comparison, exit);
     Ok(exit)
@@ -73,8 +88,8 @@ fn find(args: &ReplayArgs) -> Result<Stored, Refusal> {
         let token = file.parse_token(&path).map_err(Refusal::bad_input)?;
         return Ok(Stored { token, file: Some((path, file)) });
     }
-    let text =
-        fs::read_to_string(&path).map_err(|error| Refusal::bad_input(ReadError::Io { path: path.clone(), error }))?;
+    let text = read_text(&path, FAILURE_MAX)
+        .map_err(|error| Refusal::bad_input(ReadError::Io { path: path.clone(), error }))?;
     let token = text.parse().map_err(|e| Refusal::BadInput(format!("{}: {e}", path.display())))?;
     Ok(Stored { token, file: None })
 }
@@ -122,15 +137,14 @@ impl Named {
 
 /// Runs the token. If the program has changed so that it does not give the stored failure, follows the labelled choices,
 /// which outlive changes; if those give a failure, that is the result.
-fn run(terminal: &Terminal, stored: &Stored) -> Result<Replay, Refusal> {
-    let named = Named::find(&stored.token)?;
+fn run(terminal: &Terminal, named: &Named, stored: &Stored) -> Result<Replay, Refusal> {
     let replay = named.replay(&stored.token);
     let Some((path, file)) = &stored.file else { return Ok(replay) };
     if matches!(&replay, Replay::Failed(failure) if failure.signature() == file.signature) {
         return Ok(replay);
     }
     let path = path.with_file_name(CHOICES);
-    let Ok(text) = fs::read_to_string(&path) else { return Ok(replay) };
+    let Some(text) = if_there(&path, FAILURE_MAX, "labelled choices")? else { return Ok(replay) };
     let malformed = |e| Refusal::BadInput(format!("{}: {e}", path.display()));
     let log = ChoiceLog::parse(&text).map_err(malformed)?;
     terminal.status(
@@ -144,19 +158,32 @@ fn run(terminal: &Terminal, stored: &Stored) -> Result<Replay, Refusal> {
     })
 }
 
-fn compare(stored: &Stored, text: &str) -> Result<Comparison, Refusal> {
-    let Some((path, _)) = &stored.file else { return Ok(Comparison::Nothing) };
-    let path = path.with_file_name(TRACE);
-    let before = match fs::read_to_string(&path) {
-        Ok(before) => before,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Comparison::Nothing),
-        Err(error) => return Err(Refusal::bad_input(ReadError::Io { path, error })),
-    };
-    if before == text {
-        return Ok(Comparison::Equal);
+/// The trace that was stored with the token.
+fn stored_trace(stored: &Stored) -> Result<Option<String>, Refusal> {
+    let Some((path, _)) = &stored.file else { return Ok(None) };
+    if_there(&path.with_file_name(TRACE), TRACE_MAX, "stored trace")
+}
+
+/// The text of a file that may be missing, but not unreadable.
+fn if_there(path: &Path, limit: u64, what: &str) -> Result<Option<String>, Refusal> {
+    match read_text(path, limit) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Refusal::BadInput(format!("{}: the {what} cannot be read: {error}", path.display()))),
     }
-    let same = before.lines().zip(text.lines()).take_while(|(a, b)| a == b).count();
-    Ok(Comparison::DiffersAt(same + 1))
+}
+
+fn compare(before: &str, now: &str) -> Comparison {
+    if before == now {
+        return Comparison::Equal;
+    }
+    let same = before.lines().zip(now.lines()).take_while(|(a, b)| a == b).count();
+    let clipped = |text: &str| match text.lines().nth(same) {
+        None => "(the end)".to_owned(),
+        Some(line) if line.chars().count() <= LINE_MAX => line.to_owned(),
+        Some(line) => line.chars().take(LINE_MAX).chain("...".chars()).collect(),
+    };
+    Comparison::Differs(Difference { line: same + 1, before: clipped(before), now: clipped(now) })
 }
 
 fn show(terminal: &Terminal, args: &ReplayArgs, trace: &Trace, failure: Option<&Failure>) {
@@ -179,7 +206,9 @@ fn conclude(terminal: &Terminal, stored: &Stored, failure: Option<&Failure>, com
     let trace = match comparison {
         Comparison::Nothing => None,
         Comparison::Equal => Some(json!({ "equal": true })),
-        Comparison::DiffersAt(line) => Some(json!({ "equal": false, "first_different_line": line })),
+        Comparison::Differs(at) => {
+            Some(json!({ "equal": false, "first_different_line": at.line, "stored": at.before, "replayed": at.now }))
+        }
     };
     terminal.message(&json!({
         "type": "replay", "version": VERSION, "scenario": stored.token.name, "seed": stored.token.seed,
@@ -189,8 +218,10 @@ fn conclude(terminal: &Terminal, stored: &Stored, failure: Option<&Failure>, com
     match comparison {
         Comparison::Nothing => {}
         Comparison::Equal => terminal.status(Tone::Good, "Trace", "byte-equal to the stored one"),
-        Comparison::DiffersAt(line) => {
+        Comparison::Differs(Difference { line, before, now }) => {
             terminal.status(Tone::Warning, "Trace", format_args!("differs from the stored one, first in line {line}"));
+            terminal.status(Tone::Warning, "stored", before);
+            terminal.status(Tone::Warning, "replayed", now);
         }
     }
     let (tone, word, text) = match (exit, signature, before) {
@@ -200,6 +231,9 @@ fn conclude(terminal: &Terminal, stored: &Stored, failure: Option<&Failure>, com
         }
         (_, Some(now), Some(before)) if now != before => {
             (Tone::Bad, "Failed", format!("differently: {now}; the stored failure is {before}"))
+        }
+        (_, now, _) if matches!(comparison, Comparison::Differs(_)) => {
+            (Tone::Bad, "Reproduced,", format!("but the trace differs: {}", now.unwrap_or_default()))
         }
         (_, now, _) => (Tone::Bad, "Reproduced", now.unwrap_or_default()),
     };

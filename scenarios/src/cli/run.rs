@@ -17,7 +17,7 @@ use crate::report::failure_file::Found;
 use crate::report::progress::Progress;
 use crate::report::provenance::Provenance;
 use crate::report::run_folder::{RunFolder, WriteError, folder_name};
-use crate::report::table::grouped;
+use crate::report::table::{counted, grouped};
 use crate::report::terminal::{Terminal, Tone};
 use crate::report::{campaign as summary, json};
 
@@ -116,7 +116,11 @@ fn explore(terminal: &Terminal, campaign: &Campaign<'_>) -> Outcome {
     let runs = total.map_or_else(String::new, |total| format!("up to {} interleavings of ", grouped(total)));
     let budget = campaign.budget.map_or_else(String::new, |b| format!(", at most {:.0?}", b));
     let (scenarios, jobs) = (campaign.entries.len(), campaign.jobs);
-    terminal.status(Tone::Good, "Running", format_args!("{runs}{scenarios} scenarios, {jobs} jobs{budget}"));
+    terminal.status(
+        Tone::Good,
+        "Running",
+        format_args!("{runs}{}, {}{budget}", counted(scenarios, "scenario"), counted(jobs, "job")),
+    );
     let progress = Progress::new(*terminal, total);
     let outcome = campaign.run(&|done| progress.show(done));
     progress.finish();
@@ -199,17 +203,28 @@ fn last_line(terminal: &Terminal, outcome: &Outcome, exit: Exit, folder: &RunFol
     };
     let (runs, seconds) = (grouped(outcome.executions()), outcome.elapsed.as_secs_f64());
     let cut = if outcome.stopped == Some(Stopped::Budget) { ", the budget was spent" } else { "" };
+    let failures: usize = outcome.rows.iter().map(|row| row.unexpected().count()).sum();
     terminal.status(
         tone,
         word,
         format_args!(
-            "{}{runs} interleavings in {seconds:.1} s{cut}: {} (exit code {}), files in {}",
+            "{}{runs} interleavings{} in {seconds:.1} s{cut}: {} (exit code {}), files in {}",
             if word == "Failed" { "after " } else { "" },
+            found_of(failures),
             exit.meaning(),
             exit.code(),
             folder.path().display()
         ),
     );
+}
+
+/// How many failures there were, in parentheses.
+pub fn found_of(failures: usize) -> String {
+    match failures {
+        0 => String::new(),
+        1 => " (1 failure)".into(),
+        n => format!(" ({} failures)", grouped(n as u64)),
+    }
 }
 
 /// The members of several JSON objects in one.

@@ -7,6 +7,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::args::SelftestArgs;
+use super::run::found_of;
 use super::{Refusal, interrupt};
 use crate::campaign::Exit;
 use crate::campaign::runner::Outcome;
@@ -53,9 +54,11 @@ pub fn selftest(terminal: &Terminal, args: &SelftestArgs) -> Result<Exit, Refusa
         tone,
         word,
         format_args!(
-            "{found} of {} found and replayed, {} interleavings without a bug in {seconds:.1} s: {} (exit code {})",
-            checks.len(),
+            "{}{} interleavings without a bug{}, {found} of {} bugs found and replayed, in {seconds:.1} s: {} (exit code {})",
+            if word == "Failed" { "after " } else { "" },
             grouped(clean.executions()),
+            found_of(clean.rows.iter().map(|row| row.unexpected().count()).sum()),
+            checks.len(),
             exit.meaning(),
             exit.code()
         ),

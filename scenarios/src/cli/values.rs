@@ -12,11 +12,10 @@ use std::str::FromStr;
 use interleaf_engine::schedule::Policy;
 use thiserror::Error;
 
+use crate::campaign::equivalence::WORKERS_MAX;
+
 /// Seeds are below this, so that every format can hold them.
 const SEEDS_END: u64 = 1 << 63;
-
-/// Most workers of a simulated executor: each is a thread of the run.
-const WORKERS_MAX: usize = 64;
 
 /// Most OS threads.
 const JOBS_MAX: usize = 1_024;

@@ -10,6 +10,7 @@ use super::failure_file::{Found, steps};
 use super::interleaving;
 use super::table::grouped;
 use super::terminal::{Terminal, Tone};
+use crate::cli::args::OUT;
 
 /// The longest token that is printed. For a longer one the path of its file is.
 const TOKEN_MAX: usize = 400;
@@ -92,10 +93,27 @@ fn places(failure: &Failure) -> Vec<String> {
 #[must_use]
 pub fn replay_line(failure: &Failure, folder: Option<&Path>) -> String {
     let what = match folder {
-        Some(folder) if failure.token.len() > TOKEN_MAX => folder.display().to_string(),
-        _ => failure.token.clone(),
+        Some(folder) if failure.token.len() > TOKEN_MAX => quoted(folder),
+        // With it, `replay` finds the stored trace.
+        Some(folder) => format!("{}{}", failure.token, out_of(folder)),
+        None => failure.token.clone(),
     };
     format!("{} replay {what}", program())
+}
+
+/// `--out` with the folder of the runs in which `<run-id>/failures/<signature>` is, unless it is the default.
+fn out_of(folder: &Path) -> String {
+    match folder.ancestors().nth(3) {
+        Some(root) if root != Path::new(OUT) => format!(" --out {}", quoted(root)),
+        _ => String::new(),
+    }
+}
+
+/// A path that can be pasted into a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@=,:".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// How this program was called, so that a line with it can be pasted.

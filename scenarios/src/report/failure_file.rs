@@ -160,10 +160,32 @@ impl FailureFile {
     /// The token.
     ///
     /// # Errors
-    /// If it is malformed.
+    /// If it is malformed, or the fields beside it are not those of its run.
     pub fn parse_token(&self, path: &Path) -> Result<Token, ReadError> {
         let malformed = |problem: String| ReadError::Malformed { path: path.to_owned(), problem };
-        self.token.parse().map_err(|e: interleaf::TokenError| malformed(format!("token: {e}")))
+        let token: Token = self.token.parse().map_err(|e: interleaf::TokenError| malformed(format!("token: {e}")))?;
+        match self.first_contradiction(&token) {
+            None => Ok(token),
+            Some((field, own, of_token)) => {
+                Err(malformed(format!("{field}: found `{own}`; expected `{of_token}`, which its token says")))
+            }
+        }
+    }
+
+    /// The first field that does not agree with the token: its name, what it says and what the token says.
+    fn first_contradiction(&self, token: &Token) -> Option<(&'static str, String, String)> {
+        let (scenario, planted) = match token.name.split_once('+') {
+            Some((scenario, bug)) => (scenario, Some(bug)),
+            None => (token.name.as_str(), None),
+        };
+        let shown = |bug: Option<&str>| bug.unwrap_or("none").to_owned();
+        [
+            ("scenario", self.scenario.clone(), scenario.to_owned()),
+            ("planted", shown(self.planted.as_deref()), shown(planted)),
+            ("seed", self.seed.to_string(), token.seed.to_string()),
+        ]
+        .into_iter()
+        .find(|(_, own, of_token)| own != of_token)
     }
 }
 

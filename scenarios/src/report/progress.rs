@@ -1,10 +1,11 @@
 //! The progress: a bar on a terminal, plain lines otherwise.
 #![allow(clippy::disallowed_methods, reason = "shows real time, outside of simulated runs")]
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::table::grouped;
 use super::terminal::{Format, Terminal, Tone};
@@ -59,14 +60,18 @@ fn bar(total: Option<u64>) -> ProgressBar {
     let (bar, template) = match total {
         Some(total) => (
             ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()),
-            "{prefix:>12.bold.cyan} [{bar:25}] {human_pos}/{human_len} interleavings, {per_sec}, {elapsed}",
+            "{prefix:>12.bold.cyan} [{bar:25}] {human_pos}/{human_len} interleavings, {rate}, {elapsed}",
         ),
         None => (
             ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()),
-            "{prefix:>12.bold.cyan} {spinner} {human_pos} interleavings, {per_sec}, {elapsed}",
+            "{prefix:>12.bold.cyan} {spinner} {human_pos} interleavings, {rate}, {elapsed}",
         ),
     };
     // The templates are fixed; were one wrong, the library's own style would do.
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.with_style(style.progress_chars("=> ")).with_prefix("Running")
+    // The library's own rate has four decimals.
+    let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let _ = write!(out, "{}/s", grouped(state.per_sec() as u64));
+    };
+    bar.with_style(style.with_key("rate", rate).progress_chars("=> ")).with_prefix("Running")
 }

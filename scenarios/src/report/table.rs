@@ -63,6 +63,12 @@ impl Table {
     }
 }
 
+/// `1 job`, `2 jobs`.
+#[must_use]
+pub fn counted(n: usize, what: &str) -> String {
+    format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" })
+}
+
 /// A number with its digits in groups of three.
 #[must_use]
 pub fn grouped(n: u64) -> String {

@@ -47,7 +47,7 @@ pub enum TokenError {
     #[error("replay token: the payload is cut short or damaged (at byte {0}); was it copied whole?")]
     Damaged(usize),
     /// The checksum does not match.
-    #[error("replay token: the checksum does not match; was it copied whole?")]
+    #[error("replay token: the checksum does not match; it was not copied whole, or the name was changed")]
     Checksum,
 }
 

@@ -7,7 +7,7 @@ use interleaf_engine::planted::UnknownPlanted;
 use interleaf_engine::schedule::Policy;
 use thiserror::Error;
 
-use super::{Case, Source};
+use super::{Case, Source, WORKERS_MAX};
 use crate::blocks::spec::Spec;
 
 /// What a replay token of an equivalence check is called: source, policy, workers and bug, in characters that a token may
@@ -83,6 +83,9 @@ impl FromStr for TokenName {
         };
         let policy = unescape(policy).ok_or_else(shape)?.parse::<Policy>().map_err(|e| part(e.to_string()))?;
         let workers = workers.parse().map_err(|_| shape())?;
+        if !(1..=WORKERS_MAX).contains(&workers) {
+            return Err(part(format!("{workers} workers: expected 1 to {WORKERS_MAX}")));
+        }
         Ok(Self { source, case: Case { policy, workers, planted } })
     }
 }
@@ -136,6 +139,10 @@ mod tests {
             let text = name.to_string();
             assert!(text.bytes().all(|b| b.is_ascii_graphic() && b != b':'), "{text}");
             assert_eq!(text.parse(), Ok(name));
+        }
+        for workers in [0, 65, 1_u64 << 40] {
+            let error = format!("equiv/mainnet/wave/{workers}").parse::<TokenName>().unwrap_err().to_string();
+            assert!(error.contains("workers: expected 1 to 64"), "{error}");
         }
         for bad in ["equiv/", "equiv/mainnet/wave", "equiv/x/wave/2", "equiv/mainnet/wafe/2", "equiv/mainnet/wave/2+x"]
         {

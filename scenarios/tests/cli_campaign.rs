@@ -110,4 +110,5 @@ fn an_interrupt_ends_a_comparison() {
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(8), "{stdout}{stderr}");
     assert!(stderr.contains(" Interrupted ") && stdout.contains(": interrupted"), "{stdout}{stderr}");
+    assert!(!stdout.contains(" =  ") && stdout.contains(" ?  "), "a part equals nothing: {stdout}");
 }

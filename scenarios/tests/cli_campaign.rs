@@ -91,3 +91,24 @@ fn the_selftest_passes() {
     assert_eq!(call.exit, 0, "{}{}", call.stdout, call.stderr);
     assert!(call.stdout.contains("fixture.canary") && call.stdout.contains("+check-then-act"), "{}", call.stdout);
 }
+
+// A comparison that is interrupted says so, and says nothing of what it did not come to.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_comparison() {
+    let place = Place::new();
+    let arguments = ["equiv", "--generate", "random:40:50%", "--workers", "2", "--seeds", "1000000000"];
+    let mut child = place.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while child.try_wait().unwrap().is_none() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(child.kill());
+    let output = child.wait_with_output().unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(8), "{stdout}{stderr}");
+    assert!(stderr.contains(" Interrupted ") && stdout.contains(": interrupted"), "{stdout}{stderr}");
+    assert!(!stdout.contains(" =  ") && stdout.contains(" ?  "), "a part equals nothing: {stdout}");
+}

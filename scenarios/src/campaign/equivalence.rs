@@ -88,6 +88,8 @@ pub struct CaseReport {
     pub real_difference: Option<Violation>,
     /// Transactions, over all runs, that had a predecessor in the block. None where nothing runs concurrently.
     pub conflicts: u64,
+    /// Whether it was cut before all its runs were made.
+    pub cut: bool,
 }
 
 impl Case {
@@ -167,7 +169,7 @@ impl Subject {
                 (simulated, conflicts) = (counted, met);
             }
         }
-        let mut report = CaseReport { case, simulated, real_runs: 0, real_difference: None, conflicts };
+        let mut report = CaseReport { case, simulated, real_runs: 0, real_difference: None, conflicts, cut: false };
         while report.real_runs < effort.real_runs && report.real_difference.is_none() && !stop.load(Ordering::Relaxed) {
             report.real_runs += 1;
             match self.run(&case) {
@@ -175,6 +177,7 @@ impl Subject {
                 Err(violation) => report.real_difference = Some(violation),
             }
         }
+        report.cut = stop.load(Ordering::Relaxed);
         report
     }
 

@@ -192,7 +192,7 @@ fn matrix(reports: &[CaseReport], workers: &[usize]) -> Table {
 
 fn sign(report: &CaseReport) -> &'static str {
     match report.exit() {
-        Exit::Passed if report.simulated.executions + report.real_runs == 0 => "?",
+        Exit::Passed if report.cut => "?",
         Exit::Passed => "=",
         Exit::Violated => "differs",
         Exit::NotSettled => "stuck",

@@ -1,4 +1,5 @@
 //! The attribute `#[interleaf::test]`.
+#![forbid(unsafe_code)]
 
 use proc_macro::TokenStream;
 use quote::quote;

@@ -381,3 +381,29 @@ fn a_seed_that_fails_only_when_it_is_repeated_is_found() {
     let failure = report.first_failure().expect("the repetitions fail");
     assert!(matches!(failure.kind, FailureKind::Nondeterminism { .. }), "{failure}");
 }
+
+#[test]
+fn a_strategy_that_panics_is_named() {
+    struct Broken;
+    impl interleaf::strategy::Scheduler for Broken {
+        fn next_thread(&mut self, _: &interleaf::strategy::Point<'_>) -> usize {
+            panic!("out of ideas")
+        }
+        fn choose(&mut self, _: u64) -> usize {
+            0
+        }
+    }
+    let make: Arc<dyn Fn(u64) -> Box<dyn interleaf::strategy::Scheduler> + Send + Sync> =
+        Arc::new(|_| Box::new(Broken));
+    let report = Explorer::new().strategy(interleaf::Strategy::Custom(make)).run(|| {
+        let m = Arc::new(Mutex::new(0));
+        let n = Arc::clone(&m);
+        let other = thread::spawn(move || drop(n.lock()));
+        drop(m.lock());
+        other.join().unwrap();
+    });
+    let interleaf::FailureKind::Panic { thread, panic } = &report.failures[0].kind else {
+        panic!("{}", report.failures[0])
+    };
+    assert_eq!((thread.as_str(), panic.message.as_str()), ("the strategy", "out of ideas"));
+}

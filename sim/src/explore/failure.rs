@@ -226,6 +226,9 @@ fn rotate_to_least(cycle: &mut [String]) {
     }
 }
 
+/// What stands for the thread of a panic in a strategy of the user's own.
+pub(crate) const STRATEGY_PANIC: &str = "the strategy";
+
 /// What stands for the strategy of a run that was replayed.
 pub(crate) const REPLAY: &str = "replay";
 

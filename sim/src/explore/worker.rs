@@ -13,7 +13,7 @@ use crate::strategy::{Active, Plan, Strategy};
 use crate::trace::Trace;
 
 use super::explorer::{Explorer, Report};
-use super::failure::{Failure, FailureKind};
+use super::failure::{Failure, FailureKind, STRATEGY_PANIC};
 use super::token::Token;
 
 const STRATEGY: u64 = name_hash("strategy");
@@ -186,6 +186,8 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         let again = self.run_plan(seed, Plan::Asked(Active::Raw(Raw::new(log))), Detail::Full);
         let trace = self.machine.trace();
         let kind = match again.failure.map(|f| *f) {
+            // The log repeats the run without the strategy, so its panic cannot come again.
+            _ if matches!(&kind, FailureKind::Panic { thread, .. } if thread == STRATEGY_PANIC) => kind,
             Some(again) if std::mem::discriminant(&again) == std::mem::discriminant(&kind) => again,
             other => FailureKind::Nondeterminism {
                 event: trace.events.len(),

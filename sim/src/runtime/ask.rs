@@ -1,6 +1,6 @@
 //! Asking a strategy that is not inlined.
 
-use crate::explore::failure::FailureKind;
+use crate::explore::failure::{FailureKind, STRATEGY_PANIC};
 use crate::strategy::{Active, Pending as Announced, Point, Scheduler};
 
 use super::rt::{MAX_THREADS, Rt, bits, outside};
@@ -87,7 +87,7 @@ unsafe fn panicked(r: *mut Rt, payload: Box<dyn std::any::Any + Send>) {
     // SAFETY: as `next_thread`.
     unsafe {
         if (*r).failure.is_none() {
-            (*r).failure = Some(Box::new(FailureKind::of_payload("the strategy", payload)));
+            (*r).failure = Some(Box::new(FailureKind::of_payload(STRATEGY_PANIC, payload)));
         }
         (*r).cancel = true;
     }

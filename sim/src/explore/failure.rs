@@ -144,11 +144,12 @@ impl FailureKind {
         }
     }
 
-    pub(crate) fn without_backtrace(mut self) -> Self {
-        if let Self::Panic { panic, .. } = &mut self {
-            panic.backtrace = None;
+    /// Takes the stack of the panic out: two runs that fail in the same way need not have equal stacks.
+    pub(crate) fn take_backtrace(&mut self) -> Option<String> {
+        match self {
+            Self::Panic { panic, .. } => panic.backtrace.take(),
+            _ => None,
         }
-        self
     }
 
     /// Further lines: who waits for whom, expected and actual, evidence.

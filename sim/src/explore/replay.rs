@@ -1,13 +1,12 @@
 //! A stored run once more.
 
+use crate::choice::stream_seed;
 use crate::monitor::Monitor;
 use crate::runtime::execution::{Detail, Machine};
+use crate::strategy::labelled::{Labelled, Places};
 use crate::strategy::replay::{Deviations, Repeat};
 use crate::strategy::{Active, Plan, Scheduler};
 use crate::trace::Trace;
-
-use crate::choice::stream_seed;
-use crate::strategy::labelled::{Labelled, Places};
 use crate::trace::choices::ChoiceLog;
 
 use super::failure::{Failure, FailureKind, REPLAY};
@@ -93,14 +92,11 @@ fn run<F: Fn()>(
     } else {
         Some(FailureKind::Diverged { step: outcome.steps, wanted: None, can: Vec::new() })
     };
-    let Some(kind) = kind else { return Replay::Passed(Box::new(trace)) };
-    let backtrace = match &kind {
-        FailureKind::Panic { panic, .. } => panic.backtrace.clone(),
-        _ => None,
-    };
+    let Some(mut kind) = kind else { return Replay::Passed(Box::new(trace)) };
+    let backtrace = kind.take_backtrace();
     let diverged = matches!(kind, FailureKind::Diverged { .. });
     let failure = Box::new(Failure {
-        kind: kind.without_backtrace(),
+        kind,
         seed: token.seed,
         strategy: REPLAY.into(),
         found_after: 0,

@@ -201,14 +201,10 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         self.failure(seed, kind, trace)
     }
 
-    fn failure(&self, seed: u64, kind: FailureKind, trace: Trace) -> Failure {
+    fn failure(&self, seed: u64, mut kind: FailureKind, trace: Trace) -> Failure {
         let settings = self.machine.settings_of_last_run();
         let token = Token::of(&self.explorer.name, seed, settings, &trace).to_string();
-        let backtrace = match &kind {
-            FailureKind::Panic { panic, .. } => panic.backtrace.clone(),
-            _ => None,
-        };
-        let kind = kind.without_backtrace();
+        let backtrace = kind.take_backtrace();
         let strategy = self.strategy_name(seed);
         Failure { kind, seed, strategy, found_after: self.report.executions - 1, token, trace, backtrace }
     }

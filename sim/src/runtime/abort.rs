@@ -9,28 +9,19 @@
 #[cfg(unix)]
 mod imp {
     use std::sync::Once;
-    use std::sync::atomic::{AtomicPtr, Ordering};
 
     use super::super::context;
     use super::super::rt::{MAX_THREADS, RUNNER, try_current};
+    use super::super::signal::Replaced;
 
     static INSTALL: Once = Once::new();
-    static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
+    static BEFORE: Replaced = Replaced::new();
 
     pub(crate) fn install() {
         INSTALL.call_once(|| {
-            // SAFETY: an all-zero sigaction is valid. The handler may leave by switching stacks, so the signal must not
-            // stay blocked (`SA_NODEFER`), and it must run on the thread's own stack (no `SA_ONSTACK`). The old action
-            // is leaked on purpose: it may be needed until the process ends.
-            unsafe {
-                let mut action: libc::sigaction = std::mem::zeroed();
-                action.sa_sigaction = handler as *const () as usize;
-                action.sa_flags = libc::SA_NODEFER;
-                libc::sigemptyset(&raw mut action.sa_mask);
-                let old = Box::into_raw(Box::new(std::mem::zeroed::<libc::sigaction>()));
-                BEFORE.store(old, Ordering::SeqCst);
-                libc::sigaction(libc::SIGABRT, &raw const action, old);
-            }
+            // SAFETY: the handler may leave by switching stacks, so the signal must not stay blocked (`SA_NODEFER`), and
+            // it must run on the thread's own stack (no `SA_ONSTACK`).
+            unsafe { BEFORE.replace(libc::SIGABRT, handler as *const (), libc::SA_NODEFER) }
         });
     }
 
@@ -44,7 +35,7 @@ mod imp {
                 context::switch(r, RUNNER);
             }
             // Not ours: put the old handler back and let it happen.
-            libc::sigaction(signal, BEFORE.load(Ordering::SeqCst), std::ptr::null_mut());
+            BEFORE.put_back(signal);
             libc::raise(signal);
         }
     }

@@ -72,7 +72,7 @@ unsafe fn enable_first(r: *mut Rt) {
     // SAFETY: as `sleep`; nothing switches here.
     let r = unsafe { &mut *r };
     r.enabled &= !r.sleepers;
-    let first = if r.time_when_idle { Some(r.now) } else { bits(r.sleepers).map(|t| r.wake_at[t]).min() };
+    let first = if r.settings.time_when_idle { Some(r.now) } else { bits(r.sleepers).map(|t| r.wake_at[t]).min() };
     if let Some(first) = first {
         r.enabled |= first_sleepers(r, first);
     }

@@ -26,16 +26,17 @@ fn lock_of(pending: Pending) -> Option<&'static LockCore> {
     }
 }
 
-/// Whom the thread in `slot` waits for, if that is certain: all of them must go on before it can.
-fn needs(r: &Rt, slot: usize) -> u64 {
-    if r.enabled >> slot & 1 == 1 {
-        return 0;
-    }
-    let pending = r.pending[slot];
+/// Who has what an announced operation is about: the joined thread, or the holders of the lock.
+fn holders(pending: Pending) -> u64 {
     match pending.kind {
         OpKind::Join => 1 << pending.at,
         _ => lock_of(pending).map_or(0, LockCore::holders),
     }
+}
+
+/// Whom the thread in `slot` waits for, if that is certain: all of them must go on before it can.
+fn needs(r: &Rt, slot: usize) -> u64 {
+    if r.enabled >> slot & 1 == 1 { 0 } else { holders(r.pending[slot]) }
 }
 
 /// The threads that can never run again.
@@ -118,17 +119,13 @@ fn table(r: &mut Rt, who: u64) -> Vec<Blocked> {
         .map(|t| {
             let pending = r.pending[t];
             let lock = lock_of(pending);
-            let holders = match pending.kind {
-                OpKind::Join => 1 << pending.at,
-                _ => lock.map_or(0, LockCore::holders),
-            };
             Blocked {
                 thread: threads::label(r, r.number[t]),
                 runnable: r.enabled >> t & 1 == 1,
                 wants: pending.kind,
                 object: object_label(r, pending),
                 location: pending.location.to_string(),
-                holders: bits(holders)
+                holders: bits(holders(pending))
                     .map(|h| Waited {
                         thread: threads::label(r, r.number[h]),
                         since: lock.and_then(LockCore::taken_at).map(ToString::to_string),

@@ -14,6 +14,8 @@
 //! * [`packet`]: where a thread leaves its result for `join`
 //! * [`panic_hook`]: panics inside a run are caught, located and kept quiet
 //! * [`watchdog`]: names the thread that blocks the OS thread for ever
+//! * [`real_thread`]: scoped threads outside simulations
+//! * [`signal`]: signals whose handlers the two below replace
 //! * [`stack`], [`context`]: pooled stacks with guard pages, and the switch between them
 //! * [`abort`]: a destructor that panics during tear-down costs its thread, not the process
 //! * [`overflow`]: names the thread that ran over its stack
@@ -41,8 +43,11 @@ pub(crate) mod overflow;
 pub(crate) mod packet;
 pub(crate) mod panic_hook;
 pub(crate) mod point;
+pub(crate) mod real_thread;
 pub(crate) mod record;
 pub(crate) mod rt;
+#[cfg(unix)]
+pub(crate) mod signal;
 pub(crate) mod stack;
 pub(crate) mod teardown;
 pub(crate) mod threads;

@@ -6,29 +6,20 @@
 #[cfg(unix)]
 mod imp {
     use std::sync::Once;
-    use std::sync::atomic::{AtomicPtr, Ordering};
 
     use super::super::rt::{MAX_THREADS, try_current};
+    use super::super::signal::Replaced;
     use super::super::stack;
 
     static INSTALL: Once = Once::new();
-    static BEFORE: [AtomicPtr<libc::sigaction>; 2] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 2];
+    static BEFORE: [Replaced; 2] = [const { Replaced::new() }; 2];
     const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
     pub(crate) fn install() {
         INSTALL.call_once(|| {
             for (signal, before) in SIGNALS.iter().zip(&BEFORE) {
-                // SAFETY: an all-zero sigaction is valid; the handler is async-signal-safe (it reads, writes to
-                // stderr and aborts). The old action is leaked on purpose: it may be needed until the process ends.
-                unsafe {
-                    let mut action: libc::sigaction = std::mem::zeroed();
-                    action.sa_sigaction = handler as *const () as usize;
-                    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-                    libc::sigemptyset(&raw mut action.sa_mask);
-                    let old = Box::into_raw(Box::new(std::mem::zeroed::<libc::sigaction>()));
-                    before.store(old, Ordering::SeqCst);
-                    libc::sigaction(*signal, &raw const action, old);
-                }
+                // SAFETY: the handler is async-signal-safe: it reads, writes to stderr and aborts.
+                unsafe { before.replace(*signal, handler as *const (), libc::SA_SIGINFO | libc::SA_ONSTACK) }
             }
         });
     }
@@ -59,8 +50,7 @@ mod imp {
         // Not ours: put the old handler back and let the fault happen again.
         for (s, before) in SIGNALS.iter().zip(&BEFORE) {
             if *s == signal {
-                // SAFETY: the pointer was stored by `install` and is never freed.
-                unsafe { libc::sigaction(signal, before.load(Ordering::SeqCst), std::ptr::null_mut()) };
+                before.put_back(signal);
             }
         }
     }

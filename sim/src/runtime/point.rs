@@ -105,6 +105,16 @@ pub(crate) unsafe fn point(r: *mut Rt, at: usize, kind: OpKind, location: &'stat
 #[inline(never)]
 unsafe fn point_slow(r: *mut Rt) {
     // SAFETY: as the caller.
+    unsafe { go_on(r) }
+}
+
+/// Lets whoever is to go on go on, and returns when it is this thread's turn again.
+///
+/// # Safety
+/// As [`point`]; the running thread's announcement is in `pending` and `enabled`.
+#[inline(always)]
+pub(crate) unsafe fn go_on(r: *mut Rt) {
+    // SAFETY: as the caller.
     unsafe {
         let next = next_thread(r);
         if next != (*r).cur {
@@ -118,7 +128,7 @@ unsafe fn point_slow(r: *mut Rt) {
 /// # Safety
 /// As [`point`]; `next` is the runner or a live slot other than the running one.
 #[inline(always)]
-pub(crate) unsafe fn switch_to(r: *mut Rt, next: usize) {
+unsafe fn switch_to(r: *mut Rt, next: usize) {
     // SAFETY: as the caller.
     unsafe {
         context::switch(r, next);

@@ -135,7 +135,6 @@ pub(crate) struct Rt {
     // Time.
     pub(crate) now: Duration,
     pub(crate) sleepers: u64,
-    pub(crate) time_when_idle: bool,
     pub(crate) wake_at: [Duration; MAX_THREADS],
 
     // PCT.
@@ -245,7 +244,6 @@ impl Rt {
             taken: Vec::new(),
             now: Duration::ZERO,
             sleepers: 0,
-            time_when_idle: settings.time_when_idle,
             wake_at: [Duration::ZERO; MAX_THREADS],
             priority: [0; MAX_THREADS],
             above_of: [0; MAX_THREADS],

@@ -4,8 +4,7 @@
 //! were suspended, so their destructors run and nothing leaks. A destructor that waits (for a lock whose holder is
 //! still suspended, for a thread that it joins) hands control back, and is resumed after the others have had their
 //! turn. A thread that cannot get on even so (a destructor that waits for a message, say), or whose destructor panics, is
-//! abandoned with its stack;
-//! [`Report::abandoned`](crate::Report::abandoned) counts those.
+//! abandoned with its stack; [`Report::abandoned`](crate::Report::abandoned) counts those.
 
 use super::claim;
 use super::context;

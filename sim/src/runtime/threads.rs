@@ -16,7 +16,7 @@ use crate::violation::Violation;
 
 use super::packet::Packet;
 use super::panic_hook::Caught;
-use super::point::{Cancelled, cancelled, next_thread, set_priority, switch_to};
+use super::point::{Cancelled, cancelled, go_on, next_thread, set_priority};
 use super::rt::{MAX_THREADS, Mode, Pending, RUNNER, Rt, current};
 use super::{context, deadlock, record, teardown};
 
@@ -335,10 +335,7 @@ pub(crate) unsafe fn wait_for_end(r: *mut Rt, slot: usize, number: u32, location
                 block_while_unwinding(r, slot, OpKind::Join, location);
                 continue;
             }
-            let next = next_thread(r);
-            if next != me {
-                switch_to(r, next);
-            }
+            go_on(r);
         }
     }
 }

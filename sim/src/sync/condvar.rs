@@ -48,7 +48,7 @@ impl Condvar {
     #[track_caller]
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let (guard, _) = self.wait_until(guard, None, Location::caller());
-        if guard.inner.lock().is_poisoned() { Err(PoisonError::new(guard)) } else { Ok(guard) }
+        guard.inner.lock().checked(guard)
     }
 
     /// As [`Condvar::wait`], but not longer than `timeout`; inside a run that is virtual time.
@@ -65,9 +65,7 @@ impl Condvar {
         timeout: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         let (guard, timed_out) = self.wait_until(guard, Some(timeout), Location::caller());
-        let poisoned = guard.inner.lock().is_poisoned();
-        let result = (guard, WaitTimeoutResult(timed_out));
-        if poisoned { Err(PoisonError::new(result)) } else { Ok(result) }
+        guard.inner.lock().checked((guard, WaitTimeoutResult(timed_out)))
     }
 
     /// Waits while `condition` holds, but not longer than `timeout` in all.

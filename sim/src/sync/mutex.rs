@@ -4,7 +4,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
-use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+use std::sync::{LockResult, TryLockError, TryLockResult};
 
 use crate::monitor::OpKind;
 use crate::runtime::entry;
@@ -36,11 +36,9 @@ impl<T> Mutex<T> {
     /// The value, once nobody else can reach it.
     ///
     /// # Errors
-    /// The value in a [`PoisonError`] if a holder panicked.
+    /// The value in a [`PoisonError`](super::PoisonError) if a holder panicked.
     pub fn into_inner(self) -> LockResult<T> {
-        let poisoned = self.inner.is_poisoned();
-        let value = self.inner.into_inner();
-        if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
+        self.inner.into_inner()
     }
 }
 
@@ -48,12 +46,12 @@ impl<T: ?Sized> Mutex<T> {
     /// Waits for the lock.
     ///
     /// # Errors
-    /// The guard in a [`PoisonError`] if a holder panicked.
+    /// The guard in a [`PoisonError`](super::PoisonError) if a holder panicked.
     #[track_caller]
     #[inline]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let inner = self.inner.write(OpKind::Lock, OpKind::Unlock, Location::caller());
-        self.checked(MutexGuard { inner })
+        self.inner.checked(MutexGuard { inner })
     }
 
     /// Takes the lock if it is free.
@@ -63,14 +61,9 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         match self.inner.try_write(OpKind::TryLock, OpKind::Unlock, Location::caller()) {
-            Some(inner) => Ok(self.checked(MutexGuard { inner })?),
+            Some(inner) => Ok(self.inner.checked(MutexGuard { inner })?),
             None => Err(TryLockError::WouldBlock),
         }
-    }
-
-    #[inline(always)]
-    pub(super) fn checked<'a>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
-        if self.inner.is_poisoned() { Err(PoisonError::new(guard)) } else { Ok(guard) }
     }
 
     /// Whether a holder panicked.
@@ -86,11 +79,9 @@ impl<T: ?Sized> Mutex<T> {
     /// The value, without locking, as nobody else can have it.
     ///
     /// # Errors
-    /// The value in a [`PoisonError`] if a holder panicked.
+    /// The value in a [`PoisonError`](super::PoisonError) if a holder panicked.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let poisoned = self.inner.is_poisoned();
-        let value = self.inner.get_mut();
-        if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
+        self.inner.get_mut()
     }
 
     /// First use in a run.

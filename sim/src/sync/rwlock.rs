@@ -4,7 +4,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
-use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+use std::sync::{LockResult, TryLockError, TryLockResult};
 
 use crate::monitor::OpKind;
 use crate::runtime::entry;
@@ -42,11 +42,9 @@ impl<T> RwLock<T> {
     /// The value, once nobody else can reach it.
     ///
     /// # Errors
-    /// The value in a [`PoisonError`] if a writer panicked.
+    /// The value in a [`PoisonError`](super::PoisonError) if a writer panicked.
     pub fn into_inner(self) -> LockResult<T> {
-        let poisoned = self.inner.is_poisoned();
-        let value = self.inner.into_inner();
-        if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
+        self.inner.into_inner()
     }
 }
 
@@ -54,22 +52,22 @@ impl<T: ?Sized> RwLock<T> {
     /// Waits for shared access.
     ///
     /// # Errors
-    /// The guard in a [`PoisonError`] if a writer panicked.
+    /// The guard in a [`PoisonError`](super::PoisonError) if a writer panicked.
     #[track_caller]
     #[inline]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        self.checked(RwLockReadGuard { inner: self.inner.read(Location::caller()) })
+        self.inner.checked(RwLockReadGuard { inner: self.inner.read(Location::caller()) })
     }
 
     /// Waits for exclusive access.
     ///
     /// # Errors
-    /// The guard in a [`PoisonError`] if a writer panicked.
+    /// The guard in a [`PoisonError`](super::PoisonError) if a writer panicked.
     #[track_caller]
     #[inline]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         let inner = self.inner.write(OpKind::Write, OpKind::WriteUnlock, Location::caller());
-        self.checked(RwLockWriteGuard { inner })
+        self.inner.checked(RwLockWriteGuard { inner })
     }
 
     /// Takes shared access if that is possible now.
@@ -79,7 +77,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         match self.inner.try_read(Location::caller()) {
-            Some(inner) => Ok(self.checked(RwLockReadGuard { inner })?),
+            Some(inner) => Ok(self.inner.checked(RwLockReadGuard { inner })?),
             None => Err(TryLockError::WouldBlock),
         }
     }
@@ -91,14 +89,9 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         match self.inner.try_write(OpKind::TryWrite, OpKind::WriteUnlock, Location::caller()) {
-            Some(inner) => Ok(self.checked(RwLockWriteGuard { inner })?),
+            Some(inner) => Ok(self.inner.checked(RwLockWriteGuard { inner })?),
             None => Err(TryLockError::WouldBlock),
         }
-    }
-
-    #[inline(always)]
-    fn checked<G>(&self, guard: G) -> LockResult<G> {
-        if self.inner.is_poisoned() { Err(PoisonError::new(guard)) } else { Ok(guard) }
     }
 
     /// Whether a writer panicked.
@@ -114,11 +107,9 @@ impl<T: ?Sized> RwLock<T> {
     /// The value, without locking, as nobody else can have it.
     ///
     /// # Errors
-    /// The value in a [`PoisonError`] if a writer panicked.
+    /// The value in a [`PoisonError`](super::PoisonError) if a writer panicked.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let poisoned = self.inner.is_poisoned();
-        let value = self.inner.get_mut();
-        if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
+        self.inner.get_mut()
     }
 
     /// First use in a run.

@@ -7,7 +7,8 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, panic_any, resume_unw
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Result;
 
-use crate::runtime::entry::{self, Joinable, RealThread};
+use crate::runtime::entry::{self, Joinable};
+use crate::runtime::real_thread::{RealThread, spawn_real_scoped};
 use crate::runtime::threads::SCOPED_PANIC;
 
 use super::handle::{Builder, Thread};
@@ -136,7 +137,7 @@ impl Builder {
                 }
             }
             Started::Real(list) => {
-                let (result, thread) = entry::spawn_real_scoped(self.real(), f)?;
+                let (result, thread) = spawn_real_scoped(self.real(), f)?;
                 locked(list).push(Arc::clone(&thread));
                 let handle = Thread::real(thread.thread());
                 HandleKind::Real { result, thread, handle }

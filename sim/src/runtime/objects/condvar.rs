@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::monitor::OpKind;
 
-use super::super::point::{choose, next_thread, point, switch_to};
+use super::super::point::{choose, go_on, point};
 use super::super::rt::{MAX_THREADS, Pending, Rt, bits};
 use super::super::{claim, clock, deadlock, record, teardown, threads};
 use super::header::Header;
@@ -112,10 +112,7 @@ impl CondvarCore {
                     clock::start(r, timeout);
                 }
             }
-            let next = next_thread(r);
-            if next != (*r).cur {
-                switch_to(r, next);
-            }
+            go_on(r);
             // Only the clock chooses a thread that nobody has woken.
             let timed_out = self.waiters.get() & bit != 0;
             if timed_out {
@@ -141,10 +138,7 @@ impl CondvarCore {
             if mutex.holders() & !(*r).enabled != 0 {
                 deadlock::check(r);
             }
-            let next = next_thread(r);
-            if next != (*r).cur {
-                switch_to(r, next);
-            }
+            go_on(r);
         }
     }
 

@@ -4,7 +4,7 @@ use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, TryLockError};
+use std::sync::{LockResult, PoisonError, TryLockError};
 
 use crate::monitor::OpKind;
 
@@ -114,9 +114,16 @@ impl<T, R> Guarded<T, R> {
         Self { core: LockCore::new(), poisoned: AtomicBool::new(false), real, value: UnsafeCell::new(value) }
     }
 
-    pub(crate) fn into_inner(self) -> T {
-        self.value.into_inner()
+    pub(crate) fn into_inner(self) -> LockResult<T> {
+        let poisoned = self.poisoned.into_inner();
+        judged(poisoned, self.value.into_inner())
     }
+}
+
+/// What is got from a lock, as an error if a holder panicked.
+#[inline(always)]
+fn judged<V>(poisoned: bool, value: V) -> LockResult<V> {
+    if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
 }
 
 impl<T: ?Sized, R: Real> Guarded<T, R> {
@@ -129,8 +136,14 @@ impl<T: ?Sized, R: Real> Guarded<T, R> {
         self.core.claim(r, || self.real.try_write().is_some());
     }
 
-    pub(crate) fn get_mut(&mut self) -> &mut T {
-        self.value.get_mut()
+    pub(crate) fn get_mut(&mut self) -> LockResult<&mut T> {
+        judged(*self.poisoned.get_mut(), self.value.get_mut())
+    }
+
+    /// A guard (or what comes with it), as an error if a holder panicked.
+    #[inline(always)]
+    pub(crate) fn checked<G>(&self, guard: G) -> LockResult<G> {
+        judged(self.is_poisoned(), guard)
     }
 
     pub(crate) fn is_poisoned(&self) -> bool {

@@ -20,7 +20,7 @@ use std::panic::Location;
 
 use crate::monitor::{OpKind, Phase};
 
-use super::super::point::{choose, next_thread, point, switch_to};
+use super::super::point::{choose, go_on, point};
 use super::super::rt::{MAX_THREADS, Pending, Rt};
 use super::super::{claim, deadlock, record, teardown, threads};
 use super::header::Header;
@@ -180,10 +180,7 @@ impl LockCore {
                 self.queued.set(true);
                 (*r).enabled &= !(self.readers.get() | bit);
                 deadlock::check(r);
-                let next = next_thread(r);
-                if next != (*r).cur {
-                    switch_to(r, next);
-                }
+                go_on(r);
             }
         }
     }

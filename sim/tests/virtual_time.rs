@@ -1,0 +1,67 @@
+//! Virtual time: it stands still while threads run, and moves where the strategy lets it or nothing else can run.
+
+use std::time::Duration;
+
+use interleaf::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use interleaf::sync::{Arc, Condvar, Mutex};
+use interleaf::{Explorer, thread};
+
+#[test]
+fn time_jumps_when_nothing_else_can_run_and_sleeps_are_no_synchronisation() {
+    let sleepy = || {
+        let x = Arc::new(AtomicU32::new(0));
+        let other = Arc::clone(&x);
+        let handle = thread::spawn(move || other.store(1, SeqCst));
+        let start = interleaf::time::Instant::now();
+        thread::sleep(Duration::from_secs(3_600));
+        assert!(start.elapsed() >= Duration::from_secs(3_600));
+        assert_eq!(x.load(SeqCst), 1, "an hour should do");
+        handle.join().unwrap();
+    };
+    assert!(Explorer::new().run(sleepy).first_failure().is_some(), "the other thread may be slower than an hour");
+    let patient = Explorer::new().time(interleaf::time::Time::WhenIdle).run(sleepy);
+    assert!(patient.failures.is_empty(), "with infinitely fast threads an hour does");
+}
+
+#[test]
+fn a_timeout_may_come_before_the_notification_or_after() {
+    let seen = std::sync::Mutex::new(std::collections::BTreeSet::new());
+    let waits = |time| {
+        seen.lock().unwrap().clear();
+        let report = Explorer::new().time(time).count_distinct(true).run(|| {
+            let pair = Arc::new((Mutex::new(false), Condvar::new()));
+            let other = Arc::clone(&pair);
+            let setter = thread::spawn(move || {
+                *other.0.lock().unwrap() = true;
+                other.1.notify_one();
+            });
+            let start = interleaf::time::Instant::now();
+            let guard = pair.0.lock().unwrap();
+            let (guard, result) = pair.1.wait_timeout_while(guard, Duration::from_secs(5), |ready| !*ready).unwrap();
+            let waited = start.elapsed();
+            assert!(waited == Duration::ZERO || waited == Duration::from_secs(5), "{waited:?}");
+            // Timed out without the flag, or with it: the setter may have come while the mutex was wanted again.
+            seen.lock().unwrap().insert((result.timed_out(), *guard, waited.as_secs()));
+            drop(guard);
+            setter.join().unwrap();
+        });
+        assert!(report.failures.is_empty(), "{}", report.failures[0]);
+        seen.lock().unwrap().iter().copied().collect::<Vec<_>>()
+    };
+    let any = waits(interleaf::time::Time::AnyMoment);
+    assert_eq!(any, [(false, true, 0), (false, true, 5), (true, false, 5)]);
+    assert_eq!(waits(interleaf::time::Time::WhenIdle), [(false, true, 0)], "the setter is infinitely fast");
+}
+
+#[test]
+fn a_lost_wakeup_with_a_timeout_is_no_deadlock() {
+    let report = Explorer::new().run(|| {
+        let pair = Arc::new((Mutex::new(()), Condvar::new()));
+        let other = Arc::clone(&pair);
+        let setter = thread::spawn(move || other.1.notify_one());
+        let waited = pair.1.wait_timeout(pair.0.lock().unwrap(), Duration::from_secs(1)).unwrap();
+        drop(waited);
+        setter.join().unwrap();
+    });
+    assert!(report.failures.is_empty(), "{}", report.failures[0]);
+}

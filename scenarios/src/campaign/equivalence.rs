@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use interleaf::trace::choices::ChoiceLog;
 use interleaf::{Explorer, Failure, Replay, Report, Strategy, Token, Violation};
 use interleaf_engine::planted::Planted;
-use interleaf_engine::schedule::{BlockOutcome, Difference, Executor, Graph, Policy, SchedulerBug, sequential};
+use interleaf_engine::schedule::{BlockOutcome, Difference, Executor, Graph, Policy, sequential};
 
 pub use name::{NoTokenName, TokenName};
 
@@ -18,9 +18,7 @@ use super::subject::Counted;
 use crate::blocks::PreparedBlock;
 use crate::blocks::bitcoin::{self, BlockFileError};
 use crate::blocks::spec::Spec;
-
-/// The invariant's name.
-pub const NAME: &str = "scheduler.sequential_equivalence";
+use crate::checkers::block_result::NAME;
 
 /// Steps after which a run is cut: far more than a largest block needs.
 const MAX_STEPS: u32 = 1 << 24;
@@ -149,7 +147,7 @@ impl Subject {
     /// Executes the block and compares; the number of conflicts met.
     fn run(&self, case: &Case) -> Result<u64, Violation> {
         let PreparedBlock { block, base, rules, .. } = &self.prepared;
-        let executor = Executor::new(case.policy, case.workers).with_rules(*rules).with_bug(bug(case.planted));
+        let executor = Executor::new(case.policy, case.workers).with_rules(*rules).with_planted(case.planted);
         let execution = executor.execute(block, &self.graph, base);
         match self.expected.first_difference(&execution.outcome) {
             None if case.is_concurrent() => Ok(execution.counters.conflicts_met),
@@ -236,14 +234,6 @@ impl CaseReport {
     pub fn exit(&self) -> Exit {
         let simulated = self.simulated.failures.iter().map(|f: &Failure| Exit::of(&f.kind));
         Exit::decisive(simulated.chain(self.real_difference.as_ref().map(|_| Exit::Violated)))
-    }
-}
-
-fn bug(planted: Option<Planted>) -> Option<SchedulerBug> {
-    match planted? {
-        Planted::WaveIgnoresDependency => Some(SchedulerBug::WaveIgnoresDependency),
-        Planted::ReadyBeforePublish => Some(SchedulerBug::ReadyBeforePublish),
-        _ => None,
     }
 }
 

@@ -135,7 +135,7 @@ impl Drop for Over<'_> {
 struct Progress {
     entry: Entry,
     strategy: Strategy,
-    report: Option<Report>,
+    report: Report,
     tally: Tally,
     elapsed: Duration,
     batches: Vec<Batch>,
@@ -198,7 +198,7 @@ impl Campaign<'_> {
         Progress {
             entry,
             strategy: entry.subject.strategy(self.strategy.as_ref(), &self.otherwise),
-            report: None,
+            report: Report::default(),
             tally: Tally::default(),
             elapsed: Duration::ZERO,
             batches: Vec::new(),
@@ -212,7 +212,7 @@ impl Campaign<'_> {
         let start = Instant::now();
         let seeds = row.next_seed..row.next_seed.saturating_add(runs);
         row.next_seed = seeds.end;
-        let failed_before = row.report.as_ref().map_or(0, |r| r.failures.len());
+        let failed_before = row.report.failures.len();
         let wanted = self.max_failures.saturating_sub(failed_before).max(1);
         let (mut report, mut conflicts) = self.once(row, seeds.clone(), wanted, stop, done);
         row.settled = report.failures.len() >= wanted || is_search(&row.strategy);
@@ -234,10 +234,7 @@ impl Campaign<'_> {
             steps: report.steps,
             failed: report.failures.iter().map(|f| f.seed).collect(),
         });
-        match &mut row.report {
-            Some(total) => total.merge(report),
-            empty => *empty = Some(report),
-        }
+        row.report.merge(report);
     }
 
     fn once(
@@ -257,7 +254,7 @@ impl Campaign<'_> {
     }
 
     fn judge(&self, row: Progress, stopped: Option<Stopped>) -> Row {
-        let report = row.report.unwrap_or_else(nothing);
+        let report = row.report;
         let conflicts = row.tally.conflicts_met();
         let complete = row.settled || report.executions >= row.entry.runs;
         let scenario = row.entry.subject.scenario;
@@ -301,11 +298,6 @@ impl Row {
 
 fn is_search(strategy: &Strategy) -> bool {
     matches!(strategy, Strategy::Dfs { .. })
-}
-
-/// The report of no runs.
-fn nothing() -> Report {
-    interleaf::Explorer::new().seeds(0..0).strategy(Strategy::Dfs { preemptions: None }).run(|| {})
 }
 
 #[cfg(test)]

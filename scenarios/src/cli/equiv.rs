@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use interleaf_engine::planted::Planted;
-use interleaf_engine::schedule::Policy;
+use interleaf_engine::schedule::{Policy, SchedulerBug};
 use serde_json::json;
 
 use super::args::EquivArgs;
@@ -26,10 +26,11 @@ use crate::report::terminal::{Terminal, Tone};
 /// # Errors
 /// If the block cannot be read, the bug is none of the schedulers', or the run's files cannot be written.
 pub fn equiv(terminal: &Terminal, args: &EquivArgs) -> Result<Exit, Refusal> {
-    let schedulers = [None, Some(Planted::WaveIgnoresDependency), Some(Planted::ReadyBeforePublish)];
-    if !schedulers.contains(&args.plant) {
-        let known = "expected wave-ignores-dependency or ready-before-publish";
-        return Err(Refusal::BadInput(format!("--plant: this bug is none of the schedulers'; {known}")));
+    if args.plant.is_some_and(|bug| SchedulerBug::of(bug).is_none()) {
+        let known: Vec<&str> =
+            Planted::ALL.iter().filter(|bug| SchedulerBug::of(**bug).is_some()).map(|bug| bug.name()).collect();
+        let known = known.join(" or ");
+        return Err(Refusal::BadInput(format!("--plant: this bug is none of the schedulers'; expected {known}")));
     }
     let subject = Subject::load(source(args)).map_err(Refusal::bad_input)?;
     RunFolder::check(&args.out).map_err(Refusal::bad_input)?;

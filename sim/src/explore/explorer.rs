@@ -237,6 +237,13 @@ pub struct Report {
     pub(super) set: Distinct,
 }
 
+impl Default for Report {
+    /// The report of no runs, to which others can be added.
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
 impl Report {
     pub(super) const fn empty() -> Self {
         Self {
@@ -254,8 +261,9 @@ impl Report {
         }
     }
 
-    /// Adds the result of another exploration of the same program.
+    /// Adds the result of another exploration of the same program. Complete if one of the two is.
     pub fn merge(&mut self, other: Self) {
+        self.complete |= other.complete;
         self.executions += other.executions;
         self.steps += other.steps;
         self.failures.extend(other.failures);

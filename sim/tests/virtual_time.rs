@@ -65,3 +65,30 @@ fn a_lost_wakeup_with_a_timeout_is_no_deadlock() {
     });
     assert!(report.failures.is_empty(), "{}", report.failures[0]);
 }
+
+#[test]
+fn a_wait_that_times_out_gets_the_mutex_to_itself() {
+    let seen = std::sync::Mutex::new(std::collections::BTreeSet::new());
+    let report = Explorer::new().run(|| {
+        let pair = Arc::new((Mutex::new(0), Condvar::new()));
+        let inside = Arc::new(AtomicU32::new(0));
+        let (other, busy) = (Arc::clone(&pair), Arc::clone(&inside));
+        let holder = thread::spawn(move || {
+            let mut held = other.0.lock().unwrap();
+            busy.store(1, SeqCst);
+            thread::yield_now();
+            *held += 1;
+            busy.store(0, SeqCst);
+            other.1.notify_one();
+        });
+        let (held, result) = pair.1.wait_timeout(pair.0.lock().unwrap(), Duration::from_secs(1)).unwrap();
+        assert_eq!(inside.load(SeqCst), 0, "two threads hold one mutex");
+        seen.lock().unwrap().insert((result.timed_out(), *held));
+        drop(held);
+        holder.join().unwrap();
+    });
+    assert!(report.failures.is_empty(), "{}", report.failures[0]);
+    let seen: Vec<_> = seen.into_inner().unwrap().into_iter().collect();
+    // Notified after the holder; timed out before it, or while it held the mutex.
+    assert_eq!(seen, [(false, 1), (true, 0), (true, 1)]);
+}

@@ -51,6 +51,8 @@ pub mod arc_swap;
 #[cfg(feature = "simulation")]
 pub mod choice;
 #[cfg(feature = "simulation")]
+mod exhaustive;
+#[cfg(feature = "simulation")]
 mod explore;
 #[cfg(feature = "simulation")]
 pub mod fault;

@@ -18,7 +18,7 @@ use super::worker::{Worker, search};
 /// Default for [`Explorer::max_steps`].
 const MAX_STEPS: u32 = 200_000;
 
-pub(super) type MonitorFactory<'a> = dyn Fn() -> Box<dyn Monitor> + Send + Sync + 'a;
+pub(crate) type MonitorFactory<'a> = dyn Fn() -> Box<dyn Monitor> + Send + Sync + 'a;
 
 /// Runs a closure many times, each time under another schedule, and reports what failed.
 ///
@@ -41,18 +41,18 @@ pub(super) type MonitorFactory<'a> = dyn Fn() -> Box<dyn Monitor> + Send + Sync 
 #[derive(Clone)]
 #[must_use = "an explorer does nothing until `run`"]
 pub struct Explorer<'a> {
-    pub(super) name: String,
-    pub(super) seeds: Range<u64>,
-    pub(super) strategy: Strategy,
-    pub(super) settings: Settings,
-    pub(super) workers: usize,
-    pub(super) max_failures: usize,
-    pub(super) distinct: bool,
-    pub(super) determinism: bool,
-    pub(super) monitor: Option<std::sync::Arc<MonitorFactory<'a>>>,
-    pub(super) stop: Option<&'a AtomicBool>,
-    pub(super) budget: Option<Duration>,
-    pub(super) progress: Option<&'a AtomicU64>,
+    pub(crate) name: String,
+    pub(crate) seeds: Range<u64>,
+    pub(crate) strategy: Strategy,
+    pub(crate) settings: Settings,
+    pub(crate) workers: usize,
+    pub(crate) max_failures: usize,
+    pub(crate) distinct: bool,
+    pub(crate) determinism: bool,
+    pub(crate) monitor: Option<std::sync::Arc<MonitorFactory<'a>>>,
+    pub(crate) stop: Option<&'a AtomicBool>,
+    pub(crate) budget: Option<Duration>,
+    pub(crate) progress: Option<&'a AtomicU64>,
 }
 
 impl Default for Explorer<'_> {
@@ -74,6 +74,7 @@ impl<'a> Explorer<'a> {
                 spurious_wakeups: 0,
                 weak_cas_failures: 0,
                 time_when_idle: false,
+                whole_deadlocks: false,
             },
             workers: 1,
             max_failures: 1,
@@ -116,6 +117,13 @@ impl<'a> Explorer<'a> {
     /// *tries* are, which loses no behaviour; counts of interleavings in the literature are made with it.
     pub fn every_operation(mut self, on: bool) -> Self {
         self.settings.every_operation = on;
+        self
+    }
+
+    /// Reports a deadlock when nobody can run any more, and not already when some threads never can again. Exhaustive
+    /// exploration always does, since what the others still do belongs to the trace.
+    pub fn whole_deadlocks(mut self, on: bool) -> Self {
+        self.settings.whole_deadlocks = on;
         self
     }
 
@@ -193,6 +201,9 @@ impl<'a> Explorer<'a> {
         if let Strategy::Dfs { preemptions } = self.strategy {
             return search(self, preemptions, deadline, &f);
         }
+        if let Strategy::Exhaustive { .. } = self.strategy {
+            return crate::exhaustive::search::search(self, deadline, &f);
+        }
         let next = AtomicU64::new(self.seeds.start);
         let total = Mutex::new(Report::empty());
         let found = AtomicU64::new(0);
@@ -208,6 +219,27 @@ impl<'a> Explorer<'a> {
         let mut report = total.into_inner().unwrap_or_else(PoisonError::into_inner);
         report.finish(self.max_failures);
         report
+    }
+}
+
+/// What an exhaustive exploration did besides its runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exhaustive {
+    /// Runs that were given up at their end, because no trace was left for them.
+    pub redundant: u64,
+    /// Beginnings of runs that turned out to be impossible or to belong to another run.
+    pub probes: u64,
+    /// Greatest depth of the search.
+    pub depth: u64,
+}
+
+impl Exhaustive {
+    const fn merge(&mut self, other: &Self) {
+        self.redundant += other.redundant;
+        self.probes += other.probes;
+        if other.depth > self.depth {
+            self.depth = other.depth;
+        }
     }
 }
 
@@ -234,7 +266,9 @@ pub struct Report {
     pub fired: [u64; 2],
     /// Threads that could not be unwound after a failure and were left on their stacks.
     pub abandoned: u64,
-    pub(super) set: Distinct,
+    /// What an exhaustive exploration did besides.
+    pub exhaustive: Exhaustive,
+    pub(crate) set: Distinct,
 }
 
 impl Default for Report {
@@ -245,7 +279,7 @@ impl Default for Report {
 }
 
 impl Report {
-    pub(super) const fn empty() -> Self {
+    pub(crate) const fn empty() -> Self {
         Self {
             executions: 0,
             steps: 0,
@@ -257,6 +291,7 @@ impl Report {
             repeated: 0,
             fired: [0; 2],
             abandoned: 0,
+            exhaustive: Exhaustive { redundant: 0, probes: 0, depth: 0 },
             set: Distinct::new(),
         }
     }
@@ -272,12 +307,13 @@ impl Report {
         self.fired[0] += other.fired[0];
         self.fired[1] += other.fired[1];
         self.abandoned += other.abandoned;
+        self.exhaustive.merge(&other.exhaustive);
         self.set.merge(&other.set);
         self.distinct = self.set.count();
         self.distinct_is_exact = self.set.is_exact();
     }
 
-    pub(super) fn finish(&mut self, max_failures: usize) {
+    pub(crate) fn finish(&mut self, max_failures: usize) {
         self.failures.sort_by_key(|f| f.seed);
         self.failures.truncate(max_failures);
         self.distinct = self.set.count();

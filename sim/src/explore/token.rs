@@ -61,7 +61,7 @@ impl Token {
 
     fn payload(&self) -> Vec<u8> {
         let s = &self.settings;
-        let flags = u64::from(s.every_operation) | u64::from(s.time_when_idle) << 1;
+        let flags = u64::from(s.every_operation) | u64::from(s.time_when_idle) << 1 | u64::from(s.whole_deadlocks) << 2;
         let mut out = Vec::new();
         for n in [
             self.seed,
@@ -118,6 +118,7 @@ impl FromStr for Token {
         let settings = Settings {
             every_operation: flags & 1 == 1,
             time_when_idle: flags & 2 == 2,
+            whole_deadlocks: flags & 4 == 4,
             max_steps: reader.small()?,
             spurious_wakeups: reader.small()?,
             weak_cas_failures: reader.small()?,
@@ -193,6 +194,7 @@ mod tests {
                 spurious_wakeups: 2,
                 weak_cas_failures: 0,
                 time_when_idle: false,
+                whole_deadlocks: false,
             },
         }
     }

@@ -1,10 +1,11 @@
 //! Asking a strategy that is not inlined.
 
+use crate::exhaustive::guide::Verdict;
 use crate::explore::failure::{FailureKind, STRATEGY_PANIC};
 use crate::strategy::{Active, Pending as Announced, Point, Scheduler};
 
 use super::rt::{MAX_THREADS, Rt, bits, outside};
-use super::threads;
+use super::{deadlock, threads};
 
 /// The slot that goes on; `None` if the strategy named one that cannot.
 ///
@@ -15,6 +16,9 @@ pub(crate) unsafe fn next_thread(r: *mut Rt) -> Option<usize> {
     unsafe {
         let mut enabled = (*r).enabled;
         let (running, default) = course(&*r);
+        if matches!((*r).active, Active::Guided(_)) {
+            return guided(r);
+        }
         if running.is_none() && matches!((*r).active, Active::Dfs(_)) {
             // A thread that yields is no option while others can run, or a spin loop would be searched for ever.
             enabled = others(&*r).unwrap_or(enabled);
@@ -27,6 +31,7 @@ pub(crate) unsafe fn next_thread(r: *mut Rt) -> Option<usize> {
             Active::Dfs(_) if single => Some(enabled.trailing_zeros() as usize),
             Active::Dfs(dfs) => Some(dfs.next_thread(&Point { enabled, running, default, pending: &[], names: &[] })),
             Active::Asked(s) => ask(r, s.as_mut(), enabled, (running, default)),
+            Active::Guided(_) => None,
         };
         (*r).active = active;
         let valid = answer.filter(|&t| t < MAX_THREADS && enabled >> t & 1 == 1);
@@ -35,6 +40,57 @@ pub(crate) unsafe fn next_thread(r: *mut Rt) -> Option<usize> {
         }
         valid
     }
+}
+
+/// Exhaustive exploration: who goes on. If the run is over for its purposes, it ends without a failure.
+unsafe fn guided(r: *mut Rt) -> Option<usize> {
+    // SAFETY: as `next_thread`; the guide is taken out of the runtime while it runs, and nothing switches.
+    unsafe {
+        let mut active = std::mem::replace(&mut (*r).active, Active::None);
+        let next = match &mut active {
+            Active::Guided(guide) => {
+                let next = guide.next_thread(&mut *r);
+                if next.is_none() {
+                    guide.stop(&mut *r);
+                    if guide.verdict == Verdict::Livelock && (*r).failure.is_none() {
+                        (*r).failure = Some(Box::new(deadlock::step_limit(&mut *r)));
+                    }
+                    (*r).cancel = true;
+                }
+                next
+            }
+            _ => None,
+        };
+        (*r).active = active;
+        next
+    }
+}
+
+/// Nobody could run until time went on.
+pub(crate) fn idle(r: &mut Rt) {
+    if let Active::Guided(guide) = &mut r.active {
+        guide.idle = true;
+    }
+}
+
+/// The run is over; nobody has been unwound yet.
+///
+/// # Safety
+/// As [`next_thread`].
+pub(crate) unsafe fn over(r: *mut Rt) {
+    // SAFETY: as the caller; the guide is taken out of the runtime while it runs.
+    unsafe {
+        let mut active = std::mem::replace(&mut (*r).active, Active::None);
+        if let Active::Guided(guide) = &mut active {
+            guide.stop(&mut *r);
+        }
+        (*r).active = active;
+    }
+}
+
+/// Number of the sync object that the thread in `slot` has announced an operation on.
+pub(crate) fn operand(rt: &mut Rt, slot: usize) -> Option<u32> {
+    announced(rt, slot).object
 }
 
 /// The enabled threads without the one that ran last, if that yields and there are others.
@@ -115,6 +171,7 @@ pub(crate) unsafe fn choose(r: *mut Rt, options: u64) -> usize {
             Active::Raw(log) => log.next(options),
             Active::Dfs(dfs) => Some(dfs.choose(options)),
             Active::Asked(s) => outside(r, || s.choose(options)).map_err(|payload| panicked(r, payload)).ok(),
+            Active::Guided(guide) => Some(guide.choose(options)),
         };
         (*r).active = active;
         match answer.filter(|&v| v < 64 && options >> v & 1 == 1) {

@@ -7,11 +7,12 @@
 use std::panic::Location;
 use std::time::Duration;
 
+use crate::exhaustive::record::Object;
 use crate::monitor::OpKind;
 
 use super::point::{give_way, point};
 use super::rt::{MAX_THREADS, Rt, SLOW_TIME, bits};
-use super::{record, threads};
+use super::{ask, record, threads};
 
 /// Suspends the running thread for `duration` of virtual time.
 ///
@@ -44,6 +45,7 @@ pub(crate) unsafe fn start(r: *mut Rt, duration: Duration) {
         (*r).sleepers |= 1 << me;
         (*r).slow |= SLOW_TIME;
         enable_first(r);
+        record::touched(r, Object::Clock, OpKind::Load);
         give_way(r);
     }
 }
@@ -59,6 +61,7 @@ pub(crate) unsafe fn stop(r: *mut Rt, woken: u64) {
         if timed != 0 {
             (*r).sleepers &= !timed;
             (*r).enabled &= !timed;
+            record::touched(r, Object::Clock, OpKind::Store);
             if (*r).sleepers == 0 {
                 (*r).slow &= !SLOW_TIME;
             }
@@ -92,6 +95,7 @@ pub(crate) unsafe fn advance_if_idle(r: *mut Rt) -> bool {
     match bits(r.sleepers).map(|t| r.wake_at[t]).min() {
         Some(first) => {
             r.enabled |= first_sleepers(r, first);
+            ask::idle(r);
             true
         }
         None => false,
@@ -109,6 +113,7 @@ pub(crate) unsafe fn chosen(r: *mut Rt, t: usize) {
         if (*r).sleepers >> t & 1 == 1 {
             (*r).now = (*r).now.max((*r).wake_at[t]);
             (*r).sleepers &= !(1 << t);
+            record::touched(r, Object::Clock, OpKind::Store);
             if (*r).sleepers == 0 {
                 (*r).slow &= !SLOW_TIME;
             }

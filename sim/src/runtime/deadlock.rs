@@ -60,6 +60,9 @@ fn stuck(r: &Rt) -> u64 {
 pub(crate) unsafe fn check(r: *mut Rt) {
     // SAFETY: as the caller; no reference is held across the switch.
     unsafe {
+        if (*r).settings.whole_deadlocks {
+            return;
+        }
         let stuck = stuck(&*r);
         if stuck == 0 || (*r).failure.is_some() {
             return;

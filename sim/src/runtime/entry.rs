@@ -4,6 +4,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::exhaustive::record::Object;
 use crate::monitor::OpKind;
 
 use super::objects::channel::ChannelCore;
@@ -107,7 +108,13 @@ impl<T> Joinable<T> {
     pub(crate) fn is_finished(&self) -> bool {
         let r = current();
         // SAFETY: see the top of the file.
-        !self.is_of(r) || unsafe { !threads::is_alive(r, self.0.slot, self.0.number) }
+        !self.is_of(r)
+            || unsafe {
+                if (*r).track {
+                    record::touched(r, Object::End(self.0.number), OpKind::Load);
+                }
+                !threads::is_alive(r, self.0.slot, self.0.number)
+            }
     }
 
     pub(crate) fn identity(&self) -> Identity {
@@ -176,8 +183,16 @@ pub(crate) fn sleep(duration: Duration, location: &'static Location<'static>) ->
 /// Virtual time since the start of the run.
 pub(crate) fn now() -> Option<Duration> {
     let r = current();
+    if r.is_null() {
+        return None;
+    }
     // SAFETY: see the top of the file.
-    if r.is_null() { None } else { Some(unsafe { (*r).now }) }
+    unsafe {
+        if (*r).track {
+            record::touched(r, Object::Clock, OpKind::Load);
+        }
+        Some((*r).now)
+    }
 }
 
 pub(crate) fn park(location: &'static Location<'static>) -> bool {

@@ -239,6 +239,7 @@ unsafe fn choose_thread(r: *mut Rt) -> usize {
 unsafe fn over(r: *mut Rt) -> usize {
     // SAFETY: as `next_thread`.
     unsafe {
+        ask::over(r);
         if (*r).alive != 0 && (*r).failure.is_none() {
             let kind = if (*r).enabled == 0 { deadlock::nobody_can_run(r) } else { deadlock::step_limit(r) };
             (*r).failure = Some(Box::new(kind));

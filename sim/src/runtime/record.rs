@@ -12,11 +12,14 @@
 use std::panic::Location;
 use std::time::Duration;
 
+use crate::exhaustive::record::{Access, Object, Record, reads_only};
 use crate::explore::failure::FailureKind;
 use crate::monitor::{Event, OpKind, Phase};
+use crate::strategy::Active;
 use crate::trace::{Decision, TraceEvent};
 
 use super::objects::header::Header;
+use super::point::choose;
 use super::rt::{MAX_THREADS, Rt, SLOW_TRACK, outside};
 use super::{ask, threads};
 
@@ -86,14 +89,6 @@ pub(crate) fn set_tracking(r: &mut Rt, track: bool) {
     r.slow = if track { r.slow | SLOW_TRACK } else { r.slow & !SLOW_TRACK };
 }
 
-fn reads_only(kind: OpKind, success: bool) -> bool {
-    match kind {
-        OpKind::Load | OpKind::Read | OpKind::ReadUnlock | OpKind::TryRead | OpKind::Fence => true,
-        OpKind::Cas | OpKind::TryLock | OpKind::TryWrite => !success,
-        _ => false,
-    }
-}
-
 /// A thread was enlisted in `slot`.
 pub(crate) fn started(r: &mut Rt, slot: usize) {
     let number = r.number[slot];
@@ -104,6 +99,10 @@ pub(crate) fn started(r: &mut Rt, slot: usize) {
     } else {
         1
     };
+    let parent = (r.cur < MAX_THREADS).then(|| (r.threads[number as usize].parent, r.threads[number as usize].ordinal));
+    if let Some(record) = exhaustive(r) {
+        record.thread_started(number, parent);
+    }
     let name = if r.tracks.named { threads::label(r, number) } else { String::new() };
     r.tracks.threads.push(ThreadTrack { hash: mix(origin, 2), token: 0, name });
 }
@@ -114,7 +113,10 @@ pub(crate) fn started(r: &mut Rt, slot: usize) {
 /// `r` is this OS thread's runtime.
 pub(crate) unsafe fn ended(r: *mut Rt, slot: usize) {
     // SAFETY: as the caller; nothing switches here.
-    unsafe { show(r, slot, None, OpKind::End, Phase::Executed, true, (*r).pending[slot].location) }
+    unsafe {
+        touched(r, Object::End((&(*r).number)[slot]), OpKind::Store);
+        show(r, slot, None, OpKind::End, Phase::Executed, true, (*r).pending[slot].location);
+    }
 }
 
 /// The running thread has joined thread `number`.
@@ -130,6 +132,9 @@ pub(crate) unsafe fn joined(r: *mut Rt, number: u32, location: &'static Location
             let child = tracks.threads[number as usize].hash;
             let mine = &mut tracks.threads[(*r).number[me] as usize];
             mine.hash = mix(mine.hash, child);
+            if let Some(record) = exhaustive(&mut *r) {
+                record.joined((&(*r).number)[me], number);
+            }
         }
         show(r, me, None, OpKind::Join, Phase::Executed, true, location);
     }
@@ -160,6 +165,30 @@ pub(crate) unsafe fn executed(
     success: bool,
     location: &'static Location<'static>,
 ) {
+    // SAFETY: as the caller.
+    unsafe { executed_with(r, header, kind, success, Values::default(), location) }
+}
+
+/// What an operation of an atomic found, left and (compare-and-swap) expected.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Values {
+    pub(crate) found: u64,
+    pub(crate) value: u64,
+    pub(crate) expected: u64,
+}
+
+/// As [`executed`], for atomics.
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn executed_with(
+    r: *mut Rt,
+    header: &Header,
+    kind: OpKind,
+    success: bool,
+    values: Values,
+    location: &'static Location<'static>,
+) {
     // SAFETY: as the caller; the borrow ends before the event is shown.
     unsafe {
         {
@@ -176,6 +205,9 @@ pub(crate) unsafe fn executed(
                 thread.hash = mix(before, mix(object.last_write, object.reads));
                 object.last_write = thread.hash;
                 object.reads = 0;
+            }
+            if let Some(record) = exhaustive(r) {
+                record.access(access(Object::Sync(index as u32), kind, success, values));
             }
         }
         event(r, header, kind, Phase::Executed, success, location);
@@ -197,6 +229,10 @@ pub(crate) unsafe fn executed_on_thread(r: *mut Rt, slot: usize, kind: OpKind, l
             let hash = mix(mix(r.tracks.threads[mine].hash, kind as u64), token);
             r.tracks.threads[mine].hash = hash;
             r.tracks.threads[target].token = hash;
+            let object = if kind == OpKind::Sleep { Object::Clock } else { Object::Token(r.number[slot]) };
+            if let Some(record) = exhaustive(r) {
+                record.access(access(object, kind, true, Values::default()));
+            }
         }
         show(r, me, None, kind, Phase::Executed, true, location);
     }
@@ -321,6 +357,94 @@ unsafe fn show(
             // The thread is unwound at its next operation; here it may hold a lock that no guard stands for yet.
             (*r).cancel = true;
         }
+    }
+}
+
+/// The record of an exhaustive exploration, if one goes on.
+fn exhaustive(r: &mut Rt) -> Option<&mut Record> {
+    match &mut r.active {
+        // What threads do while they are unwound is no part of the run.
+        Active::Guided(guide) if !r.cancel => Some(&mut guide.record),
+        _ => None,
+    }
+}
+
+fn access(object: Object, kind: OpKind, success: bool, values: Values) -> Access {
+    let reads = reads_only(kind, success);
+    let Values { found, value, expected } = values;
+    Access { object: object.raw(), kind, success, reads, found, value, expected }
+}
+
+/// Whether an armed fault fires here, of which `left` may still do.
+///
+/// # Safety
+/// As [`ended`], called from a controlled thread that does not unwind.
+#[inline(always)]
+pub(crate) unsafe fn fault(r: *mut Rt, left: u32) -> bool {
+    // SAFETY: as the caller.
+    left > 0 && unsafe { may_fire(r) }
+}
+
+#[cold]
+unsafe fn may_fire(r: *mut Rt) -> bool {
+    // SAFETY: as `fault`.
+    unsafe {
+        let fires = choose(r, 0b11) == 1;
+        touched(r, Object::Faults, if fires { OpKind::Store } else { OpKind::Load });
+        fires
+    }
+}
+
+/// An access that comes along with another operation, or none that others see as one.
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn touched(r: *mut Rt, object: Object, kind: OpKind) {
+    // SAFETY: as the caller; nothing switches here.
+    if let Some(record) = exhaustive(unsafe { &mut *r }) {
+        record.access(access(object, kind, true, Values::default()));
+    }
+}
+
+/// Likewise, of who waits to write: writers who announce themselves do not disturb each other (`Load`); who looks
+/// whether there are any does (`Store`).
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn touched_queue(r: *mut Rt, header: &Header, kind: OpKind) {
+    // SAFETY: as the caller; nothing switches here.
+    unsafe {
+        if matches!((*r).active, Active::Guided(_)) {
+            let index = header.index(&mut *r);
+            touched(r, Object::Queue(index), kind);
+        }
+    }
+}
+
+/// Likewise, of a sync object.
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn touched_object(r: *mut Rt, header: &Header, kind: OpKind) {
+    // SAFETY: as the caller; nothing switches here.
+    unsafe {
+        if matches!((*r).active, Active::Guided(_)) {
+            let index = header.index(&mut *r);
+            touched(r, Object::Sync(index), kind);
+        }
+    }
+}
+
+/// The thread in `slot` can go on because of the present operation.
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn woken(r: *mut Rt, slot: usize) {
+    // SAFETY: as the caller; nothing switches here.
+    let r = unsafe { &mut *r };
+    let number = r.number[slot];
+    if let Some(record) = exhaustive(r) {
+        record.enabled_by_present(number);
     }
 }
 

@@ -62,6 +62,8 @@ pub(crate) struct Settings {
     pub(crate) weak_cas_failures: u32,
     /// Virtual time moves only when nothing else can run.
     pub(crate) time_when_idle: bool,
+    /// A deadlock is reported when nobody can run any more, not when some can never run again.
+    pub(crate) whole_deadlocks: bool,
 }
 
 /// Bits of [`Rt::slow`].

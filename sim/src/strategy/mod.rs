@@ -40,6 +40,11 @@ pub enum Strategy {
         /// Most preemptions in a schedule; `None` for all.
         preemptions: Option<u32>,
     },
+    /// Every distinguishable interleaving (Mazurkiewicz trace) once, and no other run: see [`crate::Explorer`].
+    Exhaustive {
+        /// Most preemptions that the least preempted schedule of a trace needs; `None` for all traces.
+        preemptions: Option<u32>,
+    },
     /// Choices from bytes: see [`bytes`].
     Bytes(Arc<[u8]>),
     /// A strategy of your own, made anew for each execution.
@@ -60,6 +65,8 @@ impl fmt::Display for Strategy {
             Self::Portfolio => f.write_str("portfolio"),
             Self::Dfs { preemptions: None } => f.write_str("dfs"),
             Self::Dfs { preemptions: Some(k) } => write!(f, "dfs:{k}"),
+            Self::Exhaustive { preemptions: None } => f.write_str("exhaustive"),
+            Self::Exhaustive { preemptions: Some(k) } => write!(f, "exhaustive:{k}"),
             Self::Bytes(bytes) => write!(f, "bytes({})", bytes.len()),
             Self::Custom(_) => f.write_str("custom"),
         }
@@ -86,6 +93,7 @@ impl FromStr for Strategy {
             ("pct", None) => Ok(Self::Pct { depth: 3 }),
             ("pct", Some(depth @ 1..=100)) => Ok(Self::Pct { depth }),
             ("dfs", preemptions) => Ok(Self::Dfs { preemptions }),
+            ("exhaustive", preemptions) => Ok(Self::Exhaustive { preemptions }),
             _ => Err(unknown()),
         }
     }
@@ -157,6 +165,7 @@ pub(crate) enum Active {
     Dfs(Box<dfs::Dfs>),
     Raw(replay::Raw),
     Asked(Box<dyn Scheduler>),
+    Guided(Box<crate::exhaustive::guide::Guide>),
 }
 
 /// How one run is to be scheduled.

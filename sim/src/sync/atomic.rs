@@ -14,6 +14,7 @@ use crate::monitor::OpKind;
 use crate::runtime::entry;
 use crate::runtime::objects::atomic::{Simulated, before};
 use crate::runtime::objects::header::Header;
+use crate::runtime::record::Values;
 
 /// A memory fence. Under sequential consistency it orders nothing that is not ordered already, so it is no scheduling
 /// point.
@@ -25,6 +26,27 @@ pub fn fence(order: Ordering) {
 
 /// A fence for the compiler only; std's.
 pub use std::sync::atomic::compiler_fence;
+
+/// Values as words, so that the exploration can compare them.
+trait Bits: Copy {
+    fn bits(self) -> u64;
+}
+
+macro_rules! bits {
+    ($($value:ty)*) => { $(impl Bits for $value {
+        fn bits(self) -> u64 {
+            self as u64
+        }
+    })* };
+}
+
+bits!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize bool);
+
+impl<T> Bits for *mut T {
+    fn bits(self) -> u64 {
+        self.addr() as u64
+    }
+}
 
 macro_rules! common {
     ($name:ident, $value:ty $(, $generic:ident)?) => {
@@ -52,7 +74,8 @@ macro_rules! common {
                 let location = Location::caller();
                 let Some(sim) = before(&self.header, OpKind::Load, location) else { return self.real.load(order) };
                 let value = self.real.load(Relaxed);
-                sim.after(&self.header, OpKind::Load, true, location);
+                let values = || Values { found: value.bits(), value: value.bits(), expected: 0 };
+                sim.after_with(&self.header, OpKind::Load, true, values, location);
                 value
             }
 
@@ -64,8 +87,10 @@ macro_rules! common {
                 let Some(sim) = before(&self.header, OpKind::Store, location) else {
                     return self.real.store(value, order);
                 };
+                let found = self.real.load(Relaxed);
                 self.real.store(value, Relaxed);
-                sim.after(&self.header, OpKind::Store, true, location);
+                let values = || Values { found: found.bits(), value: value.bits(), expected: 0 };
+                sim.after_with(&self.header, OpKind::Store, true, values, location);
             }
 
             /// Writes the value and returns the previous one.
@@ -149,8 +174,10 @@ macro_rules! common {
             ) -> $value {
                 // One controlled thread runs at a time, so load and store need no lock prefix.
                 let previous = self.real.load(Relaxed);
-                self.real.store(f(previous), Relaxed);
-                sim.after(&self.header, OpKind::Rmw, true, location);
+                let value = f(previous);
+                self.real.store(value, Relaxed);
+                let values = || Values { found: previous.bits(), value: value.bits(), expected: 0 };
+                sim.after_with(&self.header, OpKind::Rmw, true, values, location);
                 previous
             }
 
@@ -168,7 +195,10 @@ macro_rules! common {
                 if success {
                     self.real.store(new, Relaxed);
                 }
-                sim.after(&self.header, OpKind::Cas, success, location);
+                let found = previous.bits();
+                let value = if success { new.bits() } else { found };
+                let values = || Values { found, value, expected: current.bits() };
+                sim.after_with(&self.header, OpKind::Cas, success, values, location);
                 if success { Ok(previous) } else { Err(previous) }
             }
 

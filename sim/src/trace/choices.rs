@@ -85,13 +85,14 @@ impl ChoiceLog {
     pub fn render(&self) -> String {
         let s = &self.settings;
         let mut out = format!(
-            "{MAGIC} seed={} max_steps={} every_operation={} spurious={} weak={} idle={}\n",
+            "{MAGIC} seed={} max_steps={} every_operation={} spurious={} weak={} idle={} whole={}\n",
             self.seed,
             s.max_steps,
             u8::from(s.every_operation),
             s.spurious_wakeups,
             s.weak_cas_failures,
-            u8::from(s.time_when_idle)
+            u8::from(s.time_when_idle),
+            u8::from(s.whole_deadlocks)
         );
         for c in &self.choices {
             let _ = writeln!(out, "{}\t{}\t{}\t{}:{}:{}", c.thread, c.operation, c.object, c.file, c.line, c.column);
@@ -131,6 +132,7 @@ fn header(line: &str) -> Option<(u64, Settings)> {
         spurious_wakeups: u32::try_from(field("spurious")?).ok()?,
         weak_cas_failures: u32::try_from(field("weak")?).ok()?,
         time_when_idle: field("idle")? == 1,
+        whole_deadlocks: field("whole").is_some_and(|whole| whole == 1),
     };
     Some((seed, settings))
 }

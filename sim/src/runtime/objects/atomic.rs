@@ -5,9 +5,10 @@ use std::panic::Location;
 
 use crate::monitor::OpKind;
 
-use super::super::point::{choose, point};
+use super::super::point::point;
+use super::super::record::{self, Values};
 use super::super::rt::{Rt, current};
-use super::super::{record, threads};
+use super::super::threads;
 use super::header::Header;
 
 /// What an atomic operation does after its scheduling point, if it runs in a simulation.
@@ -42,12 +43,30 @@ impl Simulated {
         }
     }
 
+    /// As [`Self::after`], with the values.
+    #[inline(always)]
+    pub(crate) fn after_with(
+        self,
+        header: &Header,
+        kind: OpKind,
+        success: bool,
+        values: impl FnOnce() -> Values,
+        location: &'static Location<'static>,
+    ) {
+        // SAFETY: as in `after`.
+        unsafe {
+            if (*self.0).track {
+                record::executed_with(self.0, header, kind, success, values(), location);
+            }
+        }
+    }
+
     /// Whether an armed spurious failure of a weak compare-and-swap fires here.
     #[inline(always)]
     pub(crate) fn weak_failure(self) -> bool {
         // SAFETY: as in `after`.
         unsafe {
-            if (*self.0).weak_left == 0 || threads::quiet(self.0) || choose(self.0, 0b11) == 0 {
+            if (*self.0).weak_left == 0 || threads::quiet(self.0) || !record::fault(self.0, (*self.0).weak_left) {
                 return false;
             }
             (*self.0).weak_left -= 1;

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::monitor::OpKind;
 
 use super::super::point::point;
-use super::super::rt::{MAX_THREADS, Rt};
+use super::super::rt::{MAX_THREADS, Rt, current};
 use super::super::{record, teardown, threads};
 use super::header::Header;
 
@@ -143,6 +143,13 @@ impl<T> ChannelCore<T> {
     }
 
     pub(crate) fn add_sender(&self) {
+        let r = current();
+        // SAFETY: null or this OS thread's runtime, compared with the channel's run first.
+        unsafe {
+            if !r.is_null() && (*r).epoch == self.epoch && (*r).track {
+                record::touched_object(r, &self.header, OpKind::Send);
+            }
+        }
         self.senders.fetch_add(1, Relaxed);
     }
 
@@ -164,6 +171,8 @@ impl<T> ChannelCore<T> {
                 if (*r).track {
                     record::executed(r, &self.header, OpKind::Send, true, location);
                 }
+            } else if (*r).track {
+                record::touched_object(r, &self.header, OpKind::Send);
             }
         }
     }

@@ -90,7 +90,7 @@ impl CondvarCore {
             let held = Held { mutex, r };
             point(r, self.header.address(), OpKind::Wait, location);
             self.check(mutex);
-            let spurious = (*r).spurious_left > 0 && choose(r, 0b11) == 1;
+            let spurious = record::fault(r, (*r).spurious_left);
             drop(held);
             if (*r).track {
                 record::executed(r, &self.header, OpKind::Wait, true, location);
@@ -171,6 +171,9 @@ impl CondvarCore {
             let mutex = &*self.mutex.get();
             for t in bits(woken) {
                 let location = (*r).pending[t].location;
+                if (*r).track {
+                    record::woken(r, t);
+                }
                 (*r).pending[t] = Pending { at: mutex.header.address(), location, kind: OpKind::Lock };
                 mutex.want(r, 1 << t);
             }

@@ -134,6 +134,9 @@ impl LockCore {
             let bit = 1u64 << ((*r).cur & (MAX_THREADS - 1));
             self.announce(r, access, bit);
             if (*r).track {
+                if access == Access::Write {
+                    record::touched_queue(r, &self.header, OpKind::Load);
+                }
                 record::announced(r, &self.header, kind, location);
             }
             if (*r).enabled & bit == 0 && self.holders.get() & !(*r).enabled != 0 {
@@ -141,7 +144,7 @@ impl LockCore {
                 deadlock::check(r);
             }
             point(r, self.header.address(), kind, location);
-            if access == Access::Read && self.state.get() != 0 && self.writers.get() != 0 {
+            if access == Access::Read && self.state.get() != 0 && self.looks_for_writers(r) {
                 self.queue_behind_writer(r, bit);
             }
             self.take(r, access, bit, location);
@@ -169,6 +172,18 @@ impl LockCore {
                 (*r).enabled &= !bit;
             }
         }
+    }
+
+    /// Whether a writer waits. That others may wait at all is seen only by readers who hold something.
+    #[inline(always)]
+    unsafe fn looks_for_writers(&self, r: *mut Rt) -> bool {
+        // SAFETY: as `acquire`.
+        unsafe {
+            if (*r).track && (*r).held[(*r).cur & (MAX_THREADS - 1)] > 0 {
+                record::touched_queue(r, &self.header, OpKind::Store);
+            }
+        }
+        self.writers.get() != 0
     }
 
     /// A reader that holds something meets a read lock that a writer waits for: does it pass, or does it queue?
@@ -258,6 +273,9 @@ impl LockCore {
             let free = match access {
                 Access::Write => self.state.get() == 0,
                 Access::Read => {
+                    if (*r).track && self.state.get() != 0 {
+                        record::touched_queue(r, &self.header, OpKind::Store);
+                    }
                     self.state.get() != WRITE
                         && !self.queued.get()
                         && (self.state.get() == 0 || self.writers.get() == 0 || choose(r, 0b11) == 0)

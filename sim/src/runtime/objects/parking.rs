@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 
+use crate::exhaustive::record::Object;
 use crate::monitor::OpKind;
 
 use super::super::point::point;
@@ -25,7 +26,7 @@ pub(crate) unsafe fn park(r: *mut Rt, location: &'static Location<'static>) {
             (*r).tokens &= !bit;
             return;
         }
-        if (*r).spurious_left > 0 && super::super::point::choose(r, 0b11) == 1 {
+        if record::fault(r, (*r).spurious_left) {
             (*r).spurious_left -= 1;
             (*r).fired[0] += 1;
             return point(r, me, OpKind::Yield, location);
@@ -52,6 +53,9 @@ pub(crate) unsafe fn unpark(r: *mut Rt, slot: usize, number: u32, location: &'st
     unsafe {
         if !threads::quiet(r) {
             point(r, slot, OpKind::Unpark, location);
+        }
+        if (*r).track {
+            record::touched(r, Object::End(number), OpKind::Load);
         }
         if threads::is_alive(r, slot, number) {
             let bit = 1u64 << slot;

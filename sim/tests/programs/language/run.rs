@@ -59,6 +59,24 @@ pub(crate) fn count(program: &Arc<Program>, preemptions: Option<u32>, limit: u64
     tally.counted(&report, deadlocks(&report))
 }
 
+/// Runs a program once for each trace.
+///
+/// # Panics
+/// If there are more than `limit`, or if the runtime reports anything but deadlocks.
+pub(crate) fn exhaust(program: &Arc<Program>, limit: u64) -> (Counted, Report) {
+    let tally = Tally::default();
+    let strategy = Strategy::Exhaustive { preemptions: None };
+    let report = explorer(strategy, 0..limit).count_distinct(true).run(|| tally.add(program));
+    let counted = Counted {
+        complete: tally.complete.load(Relaxed),
+        blocked: tally.blocked.load(Relaxed),
+        deadlocked: deadlocks(&report),
+        distinct: report.distinct,
+        wrong: 0,
+    };
+    (counted, report)
+}
+
 /// Runs a program once for each of `seeds` seeds.
 ///
 /// # Panics

@@ -1,0 +1,64 @@
+//! A work item: the beginning of a run that stands for a part of all traces.
+
+use serde::{Deserialize, Serialize};
+
+/// One step of the beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Step {
+    /// Index into [`Item::threads`].
+    pub(crate) thread: u16,
+    /// Choices of values made in the step.
+    pub(crate) choices: u16,
+    /// The step may not be displaced by what comes later.
+    pub(crate) forced: bool,
+    /// The group that it is a member of: index into [`Item::groups`] plus one.
+    pub(crate) group: u16,
+}
+
+/// Events that were brought before an event of another thread: that one is *displaced*.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Group {
+    /// Index into [`Item::threads`] of the thread whose event is displaced.
+    pub(crate) thread: u16,
+    /// Number of events that this thread has had before.
+    pub(crate) index: u32,
+    /// The displaced operation, when last seen, only read.
+    pub(crate) reads: bool,
+}
+
+/// How a member of the newest group must conflict with the displaced event, by its accesses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Conflict {
+    /// These accesses conflict in any case.
+    pub(crate) always: u32,
+    /// These conflict if they write.
+    pub(crate) writing: u32,
+}
+
+/// The beginning of a run. It carries all that another worker or process needs.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Item {
+    /// Threads by their place in the tree of threads.
+    pub(crate) threads: Vec<u64>,
+    pub(crate) steps: Vec<Step>,
+    /// Choices of values, in order.
+    pub(crate) choices: Vec<u8>,
+    pub(crate) groups: Vec<Group>,
+    /// Steps from here on are not those of the run that the item was found in.
+    pub(crate) moved: u32,
+    /// The members of the newest group begin here; the number of steps if the item has none.
+    pub(crate) heads: u32,
+    pub(crate) conflicts: Vec<Conflict>,
+}
+
+impl Item {
+    pub(crate) fn thread(&mut self, key: u64) -> u16 {
+        match self.threads.iter().position(|&k| k == key) {
+            Some(at) => at as u16,
+            None => {
+                self.threads.push(key);
+                (self.threads.len() - 1) as u16
+            }
+        }
+    }
+}

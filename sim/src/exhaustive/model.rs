@@ -1,0 +1,97 @@
+//! What an operation would do in another place, as far as that can be told from a record.
+
+use crate::monitor::OpKind;
+
+use super::guide::Waiting;
+use super::record::{Access, Object, Record, bit, reads_only};
+
+/// A part of a run: its first events, and some more.
+pub(crate) struct Kept<'a> {
+    pub(crate) record: &'a Record,
+    pub(crate) until: usize,
+    pub(crate) also: &'a [u64],
+}
+
+impl Kept<'_> {
+    pub(crate) fn has(&self, event: usize) -> bool {
+        event < self.until || bit(self.also, event)
+    }
+
+    /// The accesses of the kept events to an object, latest first.
+    fn latest(&self, object: u32) -> impl Iterator<Item = &Access> {
+        let events = self.record.log_of(object).iter().rev().map(|&(k, _)| k as usize).filter(|&k| self.has(k));
+        events.flat_map(move |k| self.record.accesses_of(k).iter().rev().filter(move |a| a.object == object))
+    }
+}
+
+/// Whether an operation of this kind reads only, whatever happens.
+pub(crate) fn can_only_read(kind: OpKind) -> bool {
+    reads_only(kind, true) && reads_only(kind, false)
+}
+
+/// Whether an operation of this kind reads only, if its luck is bad (or good).
+pub(crate) fn may_read(kind: OpKind) -> bool {
+    reads_only(kind, true) || reads_only(kind, false)
+}
+
+/// The access that a thread waited to make.
+pub(crate) fn waited_for(w: Waiting) -> Access {
+    let reads = reads_only(w.kind, true);
+    Access { object: w.object, kind: w.kind, success: true, reads, found: 0, value: 0, expected: 0 }
+}
+
+/// Corrects an access to what it would be behind the kept events. False if it could not be made there.
+pub(crate) fn foresee(kept: &Kept<'_>, access: &mut Access) -> bool {
+    let object = access.object;
+    if Object::is_hidden(object) && access.kind != OpKind::Park {
+        return true;
+    }
+    match access.kind {
+        OpKind::Cas => {
+            let value = match kept.latest(object).find(|a| !a.reads) {
+                Some(write) => Some(write.value),
+                // The first access of all found what was there from the beginning.
+                None => {
+                    let first = kept.record.log_of(object).first().map(|&(k, _)| k as usize);
+                    first.and_then(|k| kept.record.accesses_of(k).iter().find(|a| a.object == object)).map(|a| a.found)
+                }
+            };
+            if let Some(value) = value {
+                access.success = value == access.expected;
+                access.reads = !access.success;
+            }
+            true
+        }
+        OpKind::Lock => mutex_is_free(kept, object),
+        OpKind::TryLock => {
+            access.success = mutex_is_free(kept, object);
+            access.reads = !access.success;
+            true
+        }
+        OpKind::Write => holders(kept, object) == (false, 0),
+        OpKind::Read => !holders(kept, object).0,
+        OpKind::Park => kept.latest(object).next().is_some_and(|a| a.kind == OpKind::Unpark),
+        _ => true,
+    }
+}
+
+fn mutex_is_free(kept: &Kept<'_>, object: u32) -> bool {
+    kept.latest(object).find(|a| !a.reads).is_none_or(|a| a.kind == OpKind::Unlock)
+}
+
+/// Whether a writer holds the lock, and how many readers do.
+fn holders(kept: &Kept<'_>, object: u32) -> (bool, i64) {
+    let mut readers = 0;
+    for a in kept.latest(object) {
+        match a.kind {
+            OpKind::Read => readers += 1,
+            OpKind::TryRead if a.success => readers += 1,
+            OpKind::ReadUnlock => readers -= 1,
+            OpKind::Write => return (true, readers),
+            OpKind::TryWrite if a.success => return (true, readers),
+            OpKind::WriteUnlock => break,
+            _ => {}
+        }
+    }
+    (false, readers)
+}

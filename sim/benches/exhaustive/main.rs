@@ -11,10 +11,10 @@
 //! CPU time of this process. Against Loom a round runs both sides once, in alternating order, and the ratio is the
 //! median of the rounds' ratios.
 
+mod against_loom;
 #[allow(dead_code, reason = "the tests use more of it")]
 #[path = "../../tests/programs/language/mod.rs"]
 mod language;
-mod against_loom;
 
 use std::path::Path;
 use std::sync::Arc;

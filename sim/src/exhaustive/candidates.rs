@@ -22,6 +22,7 @@ pub(crate) struct Run {
     waiting: Vec<Waiting>,
     base: usize,
     cursor: Cursor,
+    given: u64,
 }
 
 #[derive(Default)]
@@ -73,7 +74,13 @@ impl Run {
             waiting,
             base,
             cursor: Cursor::default(),
+            given: 0,
         }
+    }
+
+    /// How many items it has shown.
+    pub(crate) fn given(&self) -> u64 {
+        self.given
     }
 
     /// The next item that this run shows.
@@ -115,6 +122,7 @@ impl Run {
             }
         };
         self.cursor = cursor;
+        self.given += u64::from(item.is_some());
         item
     }
 

@@ -62,3 +62,18 @@ impl Item {
         }
     }
 }
+
+impl Item {
+    /// Whether all that it refers to exists: it may come from a file.
+    pub(crate) fn is_sound(&self) -> bool {
+        let (threads, groups, steps) = (self.threads.len(), self.groups.len(), self.steps.len());
+        let choices: usize = self.steps.iter().map(|s| s.choices as usize).sum();
+        self.steps.iter().all(|s| (s.thread as usize) < threads && s.group as usize <= groups)
+            && self.groups.iter().all(|g| (g.thread as usize) < threads)
+            && self.moved as usize <= steps
+            && self.heads as usize <= steps
+            && self.moved <= self.heads
+            && choices == self.choices.len()
+            && (self.heads as usize == steps || self.conflicts.len() == steps - self.heads as usize)
+    }
+}

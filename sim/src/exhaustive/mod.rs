@@ -26,8 +26,11 @@
 //! `park` there are none.
 
 pub(crate) mod candidates;
+pub(crate) mod estimate;
+pub(crate) mod frontier;
 pub(crate) mod guide;
 pub(crate) mod item;
 pub(crate) mod model;
 pub(crate) mod record;
 pub(crate) mod search;
+pub(crate) mod watch;

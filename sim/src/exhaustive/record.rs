@@ -353,8 +353,9 @@ fn some(event: u32) -> Option<u32> {
     (event != NONE).then_some(event)
 }
 
+/// Rows made before the record was widened are shorter; what they do not have is not set.
 pub(crate) fn bit(row: &[u64], i: usize) -> bool {
-    row[i >> 6] >> (i & 63) & 1 == 1
+    row.get(i >> 6).is_some_and(|word| word >> (i & 63) & 1 == 1)
 }
 
 pub(crate) fn set(row: &mut [u64], i: usize) {

@@ -1,14 +1,21 @@
-//! The search: a depth-first walk over items.
+//! The search: a depth-first walk over items, shared by any number of workers.
+//!
+//! A worker holds the runs on the path that it is on; each knows which of its items it has given out. Who is out of
+//! work gets the next item of somebody's topmost run, where most of the work lies. Nothing else is shared, so what is
+//! explored, and how often, does not depend on the number of workers.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::explore::explorer::{Explorer, Report};
 use crate::explore::worker::Worker;
-use crate::runtime::execution::Detail;
+use crate::runtime::execution::{Detail, Outcome};
 use crate::strategy::{Active, Plan};
 
 use super::candidates::Run;
+use super::estimate::{self, Estimate};
+use super::frontier::{Frontier, Work};
 use super::guide::{Guide, Verdict};
 use super::item::Item;
 use super::record::Record;
@@ -22,61 +29,262 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
     explorer.settings.every_operation = true;
     explorer.settings.whole_deadlocks = true;
     explorer.settings.max_steps = explorer.settings.max_steps.min(MAX_STEPS);
-    let mut worker = Worker::new(&explorer, deadline, f);
-    let limit = explorer.seeds.end - explorer.seeds.start;
-    let mut guide = Guide::new(Item::default());
-    let mut stack: Vec<Run> = Vec::new();
-    let mut pool: Vec<Record> = Vec::new();
-    let mut next = Some(Item::default());
-    let seed = explorer.seeds.start;
-    while let Some(item) = next {
-        if worker.report.executions >= limit || worker.is_stopped() || worker.is_late() {
-            break;
-        }
-        guide.record = pool.pop().unwrap_or_default();
-        guide.begin(item);
-        let outcome = worker.run_plan(seed, Plan::Asked(Active::Guided(guide)), Detail::Order);
-        let Active::Guided(back) = worker.machine.take_active() else {
-            unreachable!("the run gives its strategy back")
-        };
-        guide = back;
-        match guide.verdict {
-            Verdict::Canonical | Verdict::Livelock => {
-                worker.count(&outcome);
-                if let Some(counter) = explorer.progress {
-                    counter.fetch_add(1, Ordering::Relaxed);
-                }
-                if let Some(kind) = outcome.failure {
-                    let failure = worker.confirm(seed, *kind, outcome.steps);
-                    worker.report.failures.push(failure);
-                    if worker.report.failures.len() >= explorer.max_failures {
-                        break;
-                    }
-                }
-                stack.push(Run::of(&mut guide));
-            }
-            Verdict::Empty => {
-                worker.report.exhaustive.redundant += 1;
-                stack.push(Run::of(&mut guide));
-            }
-            Verdict::Infeasible | Verdict::Redundant => {
-                worker.report.exhaustive.probes += 1;
-                pool.push(std::mem::take(&mut guide.record));
-            }
-        }
-        worker.report.exhaustive.depth = worker.report.exhaustive.depth.max(stack.len() as u64);
-        next = loop {
-            let Some(run) = stack.last_mut() else { break None };
-            match run.next_item() {
-                Some(item) => break Some(item),
-                None => pool.extend(stack.pop().map(|run| run.record)),
-            }
-        };
-        if next.is_none() {
-            worker.report.complete = true;
+    let work = match &explorer.resume {
+        Some(frontier) => frontier.work.clone(),
+        None => vec![Work { item: Item::default(), given: None }],
+    };
+    let shared = Shared {
+        queue: Mutex::new(Queue { work, waiting: 0 }),
+        arrival: Condvar::new(),
+        hungry: AtomicUsize::new(0),
+        executions: AtomicU64::new(0),
+        stop: AtomicBool::new(false),
+        total: Mutex::new(Report::empty()),
+        estimate: Mutex::new(Estimate::default()),
+    };
+    if explorer.estimate > 0 && explorer.resume.is_none() {
+        let mut searcher = Searcher::new(&explorer, &shared, deadline, f);
+        let estimate = estimate::sample(&mut searcher, explorer.estimate);
+        *lock(&shared.estimate) = estimate;
+        if let Some(watch) = explorer.watch {
+            watch.set_estimate(estimate);
         }
     }
-    worker.report.abandoned = worker.machine.rt().abandoned;
-    worker.report.finish(explorer.max_failures);
-    worker.report
+    if explorer.workers == 1 {
+        Searcher::new(&explorer, &shared, deadline, f).work();
+    } else {
+        std::thread::scope(|scope| {
+            for _ in 0..explorer.workers {
+                scope.spawn(|| Searcher::new(&explorer, &shared, deadline, f).work());
+            }
+        });
+    }
+    let mut report = shared.total.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let rest = shared.queue.into_inner().unwrap_or_else(PoisonError::into_inner).work;
+    report.exhaustive.estimate = shared.estimate.into_inner().unwrap_or_else(PoisonError::into_inner);
+    report.complete = rest.is_empty();
+    if !rest.is_empty() {
+        report.frontier = Some(Frontier::new(&explorer.name, explorer.settings, rest));
+    }
+    report.failures.sort_by_cached_key(|f| (f.trace.preemptions(), f.trace.decisions.len(), f.token.clone()));
+    report.failures.truncate(explorer.max_failures);
+    report
+}
+
+/// What workers share.
+struct Shared {
+    queue: Mutex<Queue>,
+    arrival: Condvar,
+    /// Workers that wait for work.
+    hungry: AtomicUsize,
+    executions: AtomicU64,
+    stop: AtomicBool,
+    total: Mutex<Report>,
+    estimate: Mutex<Estimate>,
+}
+
+struct Queue {
+    work: Vec<Work>,
+    waiting: usize,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One worker of a search.
+pub(super) struct Searcher<'a, 'b, F> {
+    explorer: &'a Explorer<'b>,
+    shared: &'a Shared,
+    worker: Worker<'a, 'b, F>,
+    guide: Option<Box<Guide>>,
+    pool: Vec<Record>,
+    stack: Vec<Run>,
+}
+
+impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
+    fn new(explorer: &'a Explorer<'b>, shared: &'a Shared, deadline: Option<Instant>, f: &'a F) -> Self {
+        let worker = Worker::new(explorer, deadline, f);
+        let guide = Some(Guide::new(Item::default()));
+        Self { explorer, shared, worker, guide, pool: Vec::new(), stack: Vec::new() }
+    }
+
+    /// Runs an item. The guide keeps what happened until [`Self::keep`] or [`Self::forget`].
+    pub(super) fn run(&mut self, item: Item) -> (Outcome, Verdict) {
+        let mut guide = self.guide.take().unwrap_or_else(|| Guide::new(Item::default()));
+        guide.record = self.pool.pop().unwrap_or_default();
+        guide.begin(item);
+        let seed = self.explorer.seeds.start;
+        let outcome = self.worker.run_plan(seed, Plan::Asked(Active::Guided(guide)), Detail::Order);
+        let Active::Guided(guide) = self.worker.machine.take_active() else {
+            unreachable!("the run gives its strategy back")
+        };
+        let verdict = guide.verdict;
+        self.guide = Some(guide);
+        (outcome, verdict)
+    }
+
+    /// The run that was just made, to ask it for its items.
+    pub(super) fn keep(&mut self) -> Option<Run> {
+        self.guide.as_mut().map(|guide| Run::of(guide))
+    }
+
+    /// The run that was just made, or one kept before, is not needed any more.
+    pub(super) fn forget(&mut self, run: Option<Run>) {
+        match run {
+            Some(run) => self.pool.push(run.record),
+            None => self.pool.extend(self.guide.as_mut().map(|guide| std::mem::take(&mut guide.record))),
+        }
+    }
+
+    fn work(mut self) {
+        while let Some(work) = self.next() {
+            match work.given {
+                None => self.explore(work.item),
+                Some(given) => self.resume(work.item, given),
+            }
+            if self.is_over() {
+                self.shared.stop.store(true, Ordering::Relaxed);
+            }
+            self.share();
+        }
+        self.worker.report.abandoned = self.worker.machine.rt().abandoned;
+        lock(&self.shared.total).merge(self.worker.report);
+    }
+
+    fn is_over(&self) -> bool {
+        self.worker.report.failures.len() >= self.explorer.max_failures || self.worker.is_late()
+    }
+
+    /// The next item, of one's own or of the others'. When the search is stopped, everything left goes to the queue.
+    fn next(&mut self) -> Option<Work> {
+        if self.shared.stop.load(Ordering::Relaxed) {
+            self.give_up();
+            return None;
+        }
+        while let Some(run) = self.stack.last_mut() {
+            if let Some(item) = run.next_item() {
+                return Some(Work { item, given: None });
+            }
+            let run = self.stack.pop();
+            self.forget(run);
+        }
+        let mut queue = lock(&self.shared.queue);
+        loop {
+            if self.shared.stop.load(Ordering::Relaxed) {
+                self.shared.arrival.notify_all();
+                return None;
+            }
+            if let Some(work) = queue.work.pop() {
+                return Some(work);
+            }
+            queue.waiting += 1;
+            if queue.waiting == self.explorer.workers {
+                // Nobody has work and nobody can make any.
+                self.shared.arrival.notify_all();
+                return None;
+            }
+            self.shared.hungry.fetch_add(1, Ordering::Relaxed);
+            queue = self.shared.arrival.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            self.shared.hungry.fetch_sub(1, Ordering::Relaxed);
+            if queue.waiting == self.explorer.workers {
+                return None;
+            }
+            queue.waiting -= 1;
+        }
+    }
+
+    /// Gives work to those who have none: the next item of the topmost run that has one.
+    fn share(&mut self) {
+        if self.shared.hungry.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        // The last run is one's own work.
+        let own = self.stack.len().saturating_sub(1);
+        for run in &mut self.stack[..own] {
+            if let Some(item) = run.next_item() {
+                lock(&self.shared.queue).work.push(Work { item, given: None });
+                self.shared.arrival.notify_one();
+                return;
+            }
+        }
+    }
+
+    fn give_up(&mut self) {
+        let mut queue = lock(&self.shared.queue);
+        for run in self.stack.drain(..) {
+            let given = Some(run.given());
+            queue.work.push(Work { item: run.item, given });
+        }
+        drop(queue);
+        self.shared.arrival.notify_all();
+    }
+
+    fn explore(&mut self, item: Item) {
+        let counted = self.shared.executions.fetch_add(1, Ordering::Relaxed);
+        if counted >= self.explorer.seeds.end - self.explorer.seeds.start {
+            // One too many: it is left for later.
+            self.shared.stop.store(true, Ordering::Relaxed);
+            lock(&self.shared.queue).work.push(Work { item, given: None });
+            return;
+        }
+        let (outcome, verdict) = self.run(item);
+        let counts = match verdict {
+            Verdict::Canonical | Verdict::Livelock => true,
+            Verdict::Empty => {
+                self.worker.report.exhaustive.redundant += 1;
+                false
+            }
+            Verdict::Infeasible | Verdict::Redundant => {
+                self.worker.report.exhaustive.probes += 1;
+                self.shared.executions.fetch_sub(1, Ordering::Relaxed);
+                return self.forget(None);
+            }
+        };
+        let run = self.keep();
+        if counts {
+            self.count(outcome);
+        } else {
+            self.shared.executions.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.push(run);
+    }
+
+    fn push(&mut self, run: Option<Run>) {
+        self.stack.extend(run);
+        let depth = self.stack.len() as u64;
+        let report = &mut self.worker.report.exhaustive;
+        report.depth = report.depth.max(depth);
+        if let Some(watch) = self.explorer.watch {
+            watch.set_depth(depth);
+        }
+    }
+
+    fn count(&mut self, outcome: Outcome) {
+        self.worker.count(&outcome);
+        if let Some(counter) = self.explorer.progress {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(kind) = outcome.failure {
+            let failure = self.worker.confirm(self.explorer.seeds.start, *kind, outcome.steps);
+            self.worker.report.failures.push(failure);
+        }
+    }
+
+    /// Repeats a run whose first `given` items have been explored.
+    fn resume(&mut self, item: Item, given: u64) {
+        let (_, verdict) = self.run(item);
+        if matches!(verdict, Verdict::Infeasible | Verdict::Redundant) {
+            return self.forget(None);
+        }
+        let mut run = self.keep();
+        if let Some(run) = &mut run {
+            for _ in 0..given {
+                if run.next_item().is_none() {
+                    break;
+                }
+            }
+        }
+        self.push(run);
+    }
 }

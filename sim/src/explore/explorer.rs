@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::exhaustive::estimate::Estimate;
+use crate::exhaustive::frontier::Frontier;
+use crate::exhaustive::watch::Watch;
 use crate::fault::Faults;
 use crate::monitor::Monitor;
 use crate::runtime::rt::Settings;
@@ -53,6 +56,9 @@ pub struct Explorer<'a> {
     pub(crate) stop: Option<&'a AtomicBool>,
     pub(crate) budget: Option<Duration>,
     pub(crate) progress: Option<&'a AtomicU64>,
+    pub(crate) watch: Option<&'a Watch>,
+    pub(crate) resume: Option<std::sync::Arc<Frontier>>,
+    pub(crate) estimate: u32,
 }
 
 impl Default for Explorer<'_> {
@@ -84,6 +90,9 @@ impl<'a> Explorer<'a> {
             stop: None,
             budget: None,
             progress: None,
+            watch: None,
+            resume: None,
+            estimate: 0,
         }
     }
 
@@ -190,6 +199,25 @@ impl<'a> Explorer<'a> {
         self
     }
 
+    /// Shows how far an exhaustive exploration has come.
+    pub fn watch(mut self, watch: &'a Watch) -> Self {
+        self.watch = Some(watch);
+        self
+    }
+
+    /// Goes on with an exhaustive exploration that was stopped. Its runs are not made again, and not counted again.
+    pub fn resume(mut self, frontier: Frontier) -> Self {
+        self.resume = Some(std::sync::Arc::new(frontier));
+        self
+    }
+
+    /// Estimates the number of traces before an exhaustive exploration, from this many samples: see [`Estimate`]. A
+    /// sample costs as many runs as the search is deep.
+    pub fn estimate(mut self, samples: u32) -> Self {
+        self.estimate = samples;
+        self
+    }
+
     /// Runs `f` once per seed (or, with [`Strategy::Dfs`], once per schedule).
     ///
     /// Which seeds fail, and how, does not depend on the number of workers.
@@ -223,7 +251,7 @@ impl<'a> Explorer<'a> {
 }
 
 /// What an exhaustive exploration did besides its runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Exhaustive {
     /// Runs that were given up at their end, because no trace was left for them.
     pub redundant: u64,
@@ -231,12 +259,17 @@ pub struct Exhaustive {
     pub probes: u64,
     /// Greatest depth of the search.
     pub depth: u64,
+    /// The estimated number of traces, if it was asked for.
+    pub estimate: Estimate,
 }
 
 impl Exhaustive {
-    const fn merge(&mut self, other: &Self) {
+    fn merge(&mut self, other: &Self) {
         self.redundant += other.redundant;
         self.probes += other.probes;
+        if self.estimate.samples == 0 {
+            self.estimate = other.estimate;
+        }
         if other.depth > self.depth {
             self.depth = other.depth;
         }
@@ -268,6 +301,8 @@ pub struct Report {
     pub abandoned: u64,
     /// What an exhaustive exploration did besides.
     pub exhaustive: Exhaustive,
+    /// What an exhaustive exploration has left to do, if it was stopped.
+    pub frontier: Option<Frontier>,
     pub(crate) set: Distinct,
 }
 
@@ -291,7 +326,13 @@ impl Report {
             repeated: 0,
             fired: [0; 2],
             abandoned: 0,
-            exhaustive: Exhaustive { redundant: 0, probes: 0, depth: 0 },
+            exhaustive: Exhaustive {
+                redundant: 0,
+                probes: 0,
+                depth: 0,
+                estimate: Estimate { traces: 0.0, error: 0.0, samples: 0 },
+            },
+            frontier: None,
             set: Distinct::new(),
         }
     }

@@ -30,6 +30,8 @@ struct Ended {
 struct Ending {
     wrong: bool,
     blocked: bool,
+    /// Shared values, then each thread's registers.
+    state: Vec<Vec<i64>>,
 }
 
 /// What the executions of a program did.
@@ -57,6 +59,26 @@ pub(crate) fn count(program: &Arc<Program>, preemptions: Option<u32>, limit: u64
     assert!(report.complete, "more than {limit} schedules");
     assert!(report.distinct_is_exact, "too many traces to count them exactly");
     tally.counted(&report, deadlocks(&report))
+}
+
+/// An exhaustive exploration that counts deadlocks instead of stopping at them.
+pub(crate) fn exhausting() -> Explorer<'static> {
+    explorer(Strategy::Exhaustive { preemptions: None }, 0..1 << 40)
+}
+
+/// Runs a program as the explorer says.
+pub(crate) fn exhaust_with(explorer: &Explorer<'_>, program: &Arc<Program>) -> Report {
+    let report = explorer.run(|| {
+        run(program);
+    });
+    deadlocks(&report);
+    report
+}
+
+/// Runs a program once, in a simulation; its final state as text.
+pub(crate) fn outcome(program: &Arc<Program>) -> String {
+    let ending = run(program);
+    format!("{} {} {:?}", ending.blocked, ending.wrong, ending.state)
 }
 
 /// Runs a program once for each trace.
@@ -175,7 +197,9 @@ fn run(program: &Arc<Program>) -> Ending {
     let shared: Vec<_> = world.shared.into_iter().map(AtomicI64::into_inner).collect();
     let values = Values { shared: &shared, threads: &registers, ..Values::default() };
     let as_wanted = blocked || program.finals.iter().all(|f| f.holds(values));
-    Ending { wrong: world.wrong.into_inner() || !as_wanted, blocked }
+    let wrong = world.wrong.into_inner() || !as_wanted;
+    let state = std::iter::once(shared).chain(registers).collect();
+    Ending { wrong, blocked, state }
 }
 
 /// A thread on its way through its code.

@@ -1,0 +1,67 @@
+//! How many traces there will be: an estimate before the search has seen them.
+//!
+//! Knuth (Mathematics of Computation 29, 1975): follow a random path from the root; where a node has `d` children, the
+//! next one counts `d` times as much. The sum over the path is an unbiased estimate of the number of nodes. Its
+//! distribution is skewed (few paths lead into the large parts), so it comes with its standard error.
+
+use rand_core::{Rng as _, SeedableRng as _};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::guide::Verdict;
+use super::item::Item;
+use super::search::Searcher;
+
+/// Items of one run among which a sample chooses; further ones are not seen (and the estimate is too low).
+const MOST_ITEMS: usize = 10_000;
+
+/// An estimate of the number of traces.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Mean of the samples.
+    pub traces: f64,
+    /// Standard error of the mean.
+    pub error: f64,
+    /// Number of samples. Zero: none was made.
+    pub samples: u32,
+}
+
+/// Samples `samples` paths. The same in each exploration of a program.
+pub(super) fn sample<F: Fn() + Sync>(searcher: &mut Searcher<'_, '_, F>, samples: u32) -> Estimate {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0x1975);
+    let (mut sum, mut squares) = (0.0, 0.0);
+    for _ in 0..samples {
+        let size = one_path(searcher, &mut rng);
+        sum += size;
+        squares += size * size;
+    }
+    let n = f64::from(samples.max(1));
+    let mean = sum / n;
+    let variance = if samples > 1 { (squares - n * mean * mean).max(0.0) / (n - 1.0) } else { 0.0 };
+    Estimate { traces: mean, error: (variance / n).sqrt(), samples }
+}
+
+fn one_path<F: Fn() + Sync>(searcher: &mut Searcher<'_, '_, F>, rng: &mut Xoshiro256PlusPlus) -> f64 {
+    let (mut size, mut weight) = (0.0, 1.0);
+    let mut item = Item::default();
+    loop {
+        let (_, verdict) = searcher.run(item);
+        match verdict {
+            Verdict::Canonical | Verdict::Livelock => size += weight,
+            // Neither a trace nor a part of the tree.
+            Verdict::Infeasible | Verdict::Redundant => {
+                searcher.forget(None);
+                return size;
+            }
+            Verdict::Empty => {}
+        }
+        let Some(mut run) = searcher.keep() else { return size };
+        let mut items: Vec<Item> = std::iter::from_fn(|| run.next_item()).take(MOST_ITEMS).collect();
+        searcher.forget(Some(run));
+        if items.is_empty() {
+            return size;
+        }
+        weight *= items.len() as f64;
+        let at = (rng.next_u64() % items.len() as u64) as usize;
+        item = items.swap_remove(at);
+    }
+}

@@ -112,6 +112,29 @@ fn all_fail(strategy: &str, n: u64, body: impl Fn() + Sync) {
     }
 }
 
+/// Depth-first over traces: what is kept is the path, whose length depends on the program and not on how much of it
+/// was explored.
+#[test]
+fn exhaustive_exploration_keeps_only_its_path() {
+    let body = || {
+        let total = Arc::new(AtomicU32::new(0));
+        let add = |total: Arc<AtomicU32>| {
+            move || {
+                for _ in 0..10 {
+                    total.fetch_add(1, SeqCst);
+                }
+            }
+        };
+        let threads = [thread::spawn(add(Arc::clone(&total))), thread::spawn(add(total))];
+        threads.into_iter().for_each(|t| t.join().unwrap());
+    };
+    // 184,756 traces in all.
+    stays_flat(MANY.min(150_000), |n| {
+        let report = explorer("exhaustive").seeds(0..n).run(body);
+        assert_eq!((report.executions, report.complete), (n, false));
+    });
+}
+
 /// A value whose destructor takes a lock and schedules.
 struct Signs(Arc<Mutex<Vec<String>>>);
 

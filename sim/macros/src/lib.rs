@@ -119,10 +119,12 @@ fn check_strategy(name: &syn::LitStr) -> syn::Result<()> {
         None => (text.as_str(), None),
     };
     match (kind, argument) {
-        ("random" | "portfolio" | "pct" | "dfs", None) | ("dfs", Some(Ok(_))) | ("pct", Some(Ok(1..=100))) => Ok(()),
+        ("random" | "portfolio" | "pct" | "dfs" | "exhaustive", None)
+        | ("dfs" | "exhaustive", Some(Ok(_)))
+        | ("pct", Some(Ok(1..=100))) => Ok(()),
         _ => Err(syn::Error::new_spanned(
             name,
-            "unknown strategy: expected random, portfolio, pct:D (D from 1 to 100), dfs or dfs:K",
+            "unknown strategy: expected random, portfolio, pct:D (D from 1 to 100), dfs, dfs:K, exhaustive or exhaustive:K",
         )),
     }
 }

@@ -46,6 +46,8 @@ pub(crate) type MonitorFactory<'a> = dyn Fn() -> Box<dyn Monitor> + Send + Sync 
 pub struct Explorer<'a> {
     pub(crate) name: String,
     pub(crate) seeds: Range<u64>,
+    /// The seeds were given.
+    pub(crate) limited: bool,
     pub(crate) strategy: Strategy,
     pub(crate) settings: Settings,
     pub(crate) workers: usize,
@@ -73,6 +75,7 @@ impl<'a> Explorer<'a> {
         Self {
             name: String::from("closure"),
             seeds: 0..1_000,
+            limited: false,
             strategy: Strategy::Portfolio,
             settings: Settings {
                 max_steps: MAX_STEPS,
@@ -102,11 +105,13 @@ impl<'a> Explorer<'a> {
         self
     }
 
-    /// One execution per seed. For [`Strategy::Dfs`] the *number* of seeds is the most executions, and the first seed
-    /// is that of all of them. Seeds are below 2^63; greater ones are left out.
+    /// One execution per seed. For [`Strategy::Dfs`] and [`Strategy::Exhaustive`] the *number* of seeds is the most
+    /// executions, and the first seed is that of all of them; tests ([`crate::check`], `#[interleaf::test]`) explore
+    /// exhaustively to the end if no number was given, and fail if one was given that is too low. Seeds are below 2^63; greater ones are left out.
     pub fn seeds(mut self, seeds: Range<u64>) -> Self {
         // Workers count in blocks past the end; the cap keeps them from running over.
         self.seeds = seeds.start.min(1 << 63)..seeds.end.min(1 << 63);
+        self.limited = true;
         self
     }
 
@@ -289,7 +294,8 @@ pub struct Report {
     pub distinct_is_exact: bool,
     /// The failed runs, by seed. At most as many as asked for.
     pub failures: Vec<Failure>,
-    /// Depth-first search: every schedule was run.
+    /// Depth-first search: every schedule was run. Exhaustive exploration: every trace was, or everything that was
+    /// left at the beginning of this part.
     pub complete: bool,
     /// Sampled runs that were made twice and compared.
     pub compared: u64,

@@ -75,7 +75,10 @@ impl fmt::Display for Strategy {
 
 /// A strategy name that is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown strategy `{0}`: expected random, portfolio, pct:D (D from 1 to 100), dfs or dfs:K (K preemptions)")]
+#[error(
+    "unknown strategy `{0}`: expected random, portfolio, pct:D (D from 1 to 100), dfs, dfs:K, exhaustive or exhaustive:K \
+     (K preemptions)"
+)]
 pub struct UnknownStrategy(String);
 
 impl FromStr for Strategy {
@@ -185,10 +188,10 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for name in ["random", "portfolio", "pct:3", "dfs", "dfs:2"] {
+        for name in ["random", "portfolio", "pct:3", "dfs", "dfs:2", "exhaustive", "exhaustive:0"] {
             assert_eq!(name.parse::<Strategy>().map(|s| s.to_string()), Ok(name.to_owned()));
         }
-        for bad in ["", "pct:0", "pct:x", "pct:101", "urandom", "random:3", "dfs:-1"] {
+        for bad in ["", "pct:0", "pct:x", "pct:101", "urandom", "random:3", "dfs:-1", "exhaustive:x"] {
             assert!(bad.parse::<Strategy>().is_err(), "{bad}");
         }
     }

@@ -1,6 +1,7 @@
 //! `std::sync::Once` under control.
 #![forbid(unsafe_code)]
 
+use std::cell::Cell;
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 
@@ -17,13 +18,20 @@ pub struct Once {
 }
 
 /// What an initialiser is told by [`Once::call_once_force`].
-pub struct OnceState(bool);
+pub struct OnceState {
+    /// In a cell, so that threads cannot share it, as they cannot share std's.
+    poisoned: Cell<bool>,
+}
 
 impl OnceState {
+    const fn new(poisoned: bool) -> Self {
+        Self { poisoned: Cell::new(poisoned) }
+    }
+
     /// Whether an earlier initialiser panicked.
     #[must_use]
     pub fn is_poisoned(&self) -> bool {
-        self.0
+        self.poisoned.get()
     }
 }
 
@@ -69,10 +77,10 @@ impl Once {
     #[track_caller]
     pub fn call_once_force<F: FnOnce(&OnceState)>(&self, f: F) {
         let Some(core) = self.core() else {
-            return self.real.call_once_force(|state| f(&OnceState(state.is_poisoned())));
+            return self.real.call_once_force(|state| f(&OnceState::new(state.is_poisoned())));
         };
         if let Begin::Run(initialising) = core.begin(true, Location::caller()) {
-            f(&OnceState(initialising.poisoned));
+            f(&OnceState::new(initialising.poisoned));
             initialising.complete(|| ());
         }
     }

@@ -31,7 +31,8 @@ impl Subject for Model {
     }
 
     fn handles(&self, threads: usize) -> Vec<Arc<Barrier>> {
-        vec![Arc::new(Barrier::new(self.size)); threads]
+        let barrier = Arc::new(Barrier::new(self.size));
+        (0..threads).map(|_| Arc::clone(&barrier)).collect()
     }
 
     fn perform(barrier: &mut Arc<Barrier>, (): ()) -> String {

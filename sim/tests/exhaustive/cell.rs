@@ -129,7 +129,8 @@ impl Subject for Lazy {
 
     fn handles(&self, threads: usize) -> Vec<Arc<LazyLock<u8>>> {
         let make: fn() -> u8 = if self.0 { || panic!("panics") } else { || 7 };
-        vec![Arc::new(LazyLock::new(make)); threads]
+        let lazy = Arc::new(LazyLock::new(make));
+        (0..threads).map(|_| Arc::clone(&lazy)).collect()
     }
 
     fn perform(lazy: &mut Arc<LazyLock<u8>>, op: LazyOp) -> String {

@@ -66,8 +66,8 @@ fn model<S: Subject>(subject: &S, program: &[Vec<S::Op>]) -> BTreeSet<Outcome> {
     let mut open = vec![first];
     while let Some(state) = open.pop() {
         let mut stuck = true;
-        for thread in 0..threads {
-            let Some(&op) = program[thread].get(state.outcome[thread].len()) else { continue };
+        for (thread, ops) in program.iter().enumerate() {
+            let Some(&op) = ops.get(state.outcome[thread].len()) else { continue };
             for step in [S::step, S::alternative] {
                 let mut next = state.clone();
                 match step(&mut next.subject, thread, op, state.waits[thread]) {

@@ -60,7 +60,8 @@ impl Subject for Model {
     }
 
     fn handles(&self, threads: usize) -> Vec<Arc<Once>> {
-        vec![Arc::new(Once::new()); threads]
+        let once = Arc::new(Once::new());
+        (0..threads).map(|_| Arc::clone(&once)).collect()
     }
 
     fn perform(once: &mut Arc<Once>, op: Op) -> String {

@@ -202,6 +202,21 @@ fn a_cell_that_outlives_the_run_is_fresh_in_the_next() {
 }
 
 #[test]
+fn a_cell_that_is_dropped_elsewhere_leaves_nothing_to_the_next() {
+    fine(&explorer(), || {
+        for value in 0..3 {
+            // Very likely at the same place each time.
+            let cell = Box::new(OnceLock::new());
+            assert_eq!(cell.get(), None);
+            assert_eq!(cell.set(value), Ok(()));
+            // An ordinary thread, which knows nothing of the run.
+            let outside = std::thread::spawn(move || (cell.get().copied(), cell.set(9))).join().unwrap();
+            assert_eq!(outside, (None, Ok(())));
+        }
+    });
+}
+
+#[test]
 fn a_closure_is_called_in_one_run_only() {
     let text = String::from("moved");
     let lazy = LazyLock::new(move || text);

@@ -79,6 +79,14 @@ fn sends_that_fail_commute_and_exchanges_do_not() {
     };
     let send = |sender: &mpsc::SyncSender<u8>| assert!(sender.send(1).is_err());
     assert_eq!(count(|| two(closed(), send, send)), (2, 1));
+    // Who comes first waits, the second makes the exchange, and that the first goes on is no choice.
+    let exchange = || {
+        let (sender, receiver) = mpsc::sync_channel(0);
+        let sends = thread::spawn(move || sender.send(1).map(|()| sender));
+        assert_eq!(receiver.recv(), Ok(1));
+        drop(sends.join());
+    };
+    assert_eq!(count(exchange), (2, 2));
     for (bound, interleavings) in [(0, 2), (1, 2), (2, 2)] {
         let exchange = || {
             let (sender, receiver) = mpsc::sync_channel(bound);

@@ -318,14 +318,16 @@ fn a_thread_local_destructor_that_panics_fails_the_run() {
     interleaf::thread_local! {
         static BREAKS: RefCell<Option<AtDrop>> = const { RefCell::new(None) };
     }
+    static AFTER: AtomicU64 = AtomicU64::new(0);
     let report = explorer().run(|| {
         let joined = thread::Builder::new().name("breaks".into()).spawn(|| {
             BREAKS.set(Some(AtDrop(|| panic!("in a destructor"))));
         });
         // std would end the process, so taking the result does not make it good.
         let _ = joined.unwrap().join();
+        AFTER.fetch_add(1, STD);
     });
-    assert_eq!(report.failures.len(), 50);
+    assert_eq!((report.failures.len(), AFTER.load(STD)), (50, 0));
     for failure in &report.failures {
         let headline = failure.kind.headline();
         assert!(headline.starts_with("thread breaks panicked") && headline.ends_with("in a destructor"), "{headline}");

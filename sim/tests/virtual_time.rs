@@ -134,6 +134,8 @@ fn a_timeout_and_what_it_waits_for_come_in_either_order() {
                     got
                 }
             };
+            // The clock has forgotten that this thread waited for it.
+            thread::yield_now();
             let waited = start.elapsed().unwrap().as_secs();
             seen.lock().unwrap().insert((bound, got.is_ok(), waited));
         });
@@ -155,6 +157,27 @@ fn a_timeout_and_what_it_waits_for_come_in_either_order() {
             interleaf::time::UNIX_EPOCH + Duration::from_secs(1_577_836_800)
         );
         other.join().unwrap();
+    });
+    assert!(report.failures.is_empty(), "{}", report.failures[0]);
+}
+
+#[test]
+fn without_buffer_senders_are_served_in_the_order_of_arrival() {
+    let report = Explorer::new().time(interleaf::time::Time::WhenIdle).run(|| {
+        let (sender, receiver) = mpsc::sync_channel(0);
+        let sends: Vec<_> = (0..3)
+            .map(|i| {
+                let sender = sender.clone();
+                thread::spawn(move || {
+                    thread::sleep(Duration::from_secs(3 - i));
+                    sender.send(i).unwrap();
+                })
+            })
+            .collect();
+        drop(sender);
+        thread::sleep(Duration::from_secs(4));
+        assert_eq!(receiver.iter().collect::<Vec<_>>(), [2, 1, 0]);
+        sends.into_iter().for_each(|t| t.join().unwrap());
     });
     assert!(report.failures.is_empty(), "{}", report.failures[0]);
 }

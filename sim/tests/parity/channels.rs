@@ -64,7 +64,9 @@ worlds! {
             by_reference.push(message);
         }
         let again = (receiver.iter().next(), receiver.try_iter().next());
-        format!("{now:?} {first:?} {by_reference:?} {again:?} {:?}", receiver.into_iter().next())
+        let shown = format!("{:?} {:?}", receiver.iter(), receiver.try_iter());
+        let mut owned = receiver.into_iter();
+        format!("{now:?} {first:?} {by_reference:?} {again:?} {shown} {owned:?} {:?}", owned.next())
     }
 
     fn errors_are_stds() -> String {

@@ -151,7 +151,43 @@ worlds! {
         format!("{poison} {poison:?} {} {tried} {}", poison.get_ref(), TryLockError::WouldBlock::<u8>)
     }
 
+    fn rwlock_without_threads() -> String {
+        let mut l = RwLock::new(vec![1]);
+        l.get_mut().unwrap().push(2);
+        let died = catch_unwind(AssertUnwindSafe(|| {
+            let _held = l.write().unwrap();
+            panic!("with the lock held");
+        }));
+        let poisoned = (l.is_poisoned(), l.get_mut().is_err(), matches!(l.try_read(), Err(TryLockError::Poisoned(_))));
+        l.clear_poison();
+        let cleared = (l.is_poisoned(), l.read().is_ok(), l.try_write().is_ok());
+        format!("{:?} {poisoned:?} {cleared:?} {:?}", died.map_err(message), l.into_inner())
+    }
+
+    fn waits_end_when_the_condition_does() -> String {
+        let pair = Arc::new((Mutex::new(0), Condvar::new()));
+        let other = Arc::clone(&pair);
+        let counts = thread::spawn(move || {
+            for _ in 0..3 {
+                *other.0.lock().unwrap() += 1;
+                other.1.notify_all();
+            }
+        });
+        let hour = time::Duration::from_secs(3_600);
+        let (mut guard, mut result) = pair.1.wait_timeout_while(pair.0.lock().unwrap(), hour, |n| *n < 3).unwrap();
+        // Inside a run the other may be slower than an hour.
+        while result.timed_out() {
+            (guard, result) = pair.1.wait_timeout_while(guard, hour, |n| *n < 3).unwrap();
+        }
+        let seen = *guard;
+        drop(guard);
+        counts.join().unwrap();
+        format!("{seen} {}", *pair.1.wait_while(pair.0.lock().unwrap(), |n| *n < 3).unwrap())
+    }
+
     all! {
+        rwlock_without_threads,
+        waits_end_when_the_condition_does,
         waits_in_milliseconds,
         poison_is_an_error_value,
         mutex_counts,

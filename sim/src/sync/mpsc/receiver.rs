@@ -64,13 +64,13 @@ impl<T> Receiver<T> {
     /// Messages until every sender is gone.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, T> {
-        Iter(self)
+        Iter { rx: self }
     }
 
     /// Messages that are there now.
     #[must_use]
     pub fn try_iter(&self) -> TryIter<'_, T> {
-        TryIter(self)
+        TryIter { rx: self }
     }
 }
 
@@ -88,21 +88,27 @@ impl<T> RefUnwindSafe for Receiver<T> {}
 
 /// Messages until every sender is gone; borrows the receiver.
 #[derive(Debug)]
-pub struct Iter<'a, T>(&'a Receiver<T>);
+pub struct Iter<'a, T> {
+    rx: &'a Receiver<T>,
+}
 
 /// Messages that are there now; borrows the receiver.
 #[derive(Debug)]
-pub struct TryIter<'a, T>(&'a Receiver<T>);
+pub struct TryIter<'a, T> {
+    rx: &'a Receiver<T>,
+}
 
 /// Messages until every sender is gone; owns the receiver.
 #[derive(Debug)]
-pub struct IntoIter<T>(Receiver<T>);
+pub struct IntoIter<T> {
+    rx: Receiver<T>,
+}
 
 impl<T> Iterator for Iter<'_, T> {
     type Item = T;
     #[track_caller]
     fn next(&mut self) -> Option<T> {
-        self.0.recv().ok()
+        self.rx.recv().ok()
     }
 }
 
@@ -110,7 +116,7 @@ impl<T> Iterator for TryIter<'_, T> {
     type Item = T;
     #[track_caller]
     fn next(&mut self) -> Option<T> {
-        self.0.try_recv().ok()
+        self.rx.try_recv().ok()
     }
 }
 
@@ -118,7 +124,7 @@ impl<T> Iterator for IntoIter<T> {
     type Item = T;
     #[track_caller]
     fn next(&mut self) -> Option<T> {
-        self.0.recv().ok()
+        self.rx.recv().ok()
     }
 }
 
@@ -126,7 +132,7 @@ impl<T> IntoIterator for Receiver<T> {
     type Item = T;
     type IntoIter = IntoIter<T>;
     fn into_iter(self) -> IntoIter<T> {
-        IntoIter(self)
+        IntoIter { rx: self }
     }
 }
 

@@ -19,7 +19,7 @@ use interleaf::{hint, thread};
 
 interleaf::thread_local! {
     static COUNT: Cell<u32> = const { Cell::new(1) };
-    pub(crate) static LIST: RefCell<Vec<u32>> = RefCell::new(Vec::new());
+    pub(crate) static LIST: RefCell<Vec<u32>> = RefCell::new(Vec::with_capacity(4));
 }
 
 static MUTEX: Mutex<u8> = Mutex::new(1);

@@ -14,7 +14,6 @@ pub struct Barrier {
 }
 
 /// Whether the thread was the last to arrive.
-#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {

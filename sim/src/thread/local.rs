@@ -1,7 +1,6 @@
 //! `std::thread::LocalKey` under control: each controlled thread has its own value.
 
 use std::cell::{Cell, RefCell};
-use std::error::Error;
 use std::fmt;
 
 use crate::runtime::entry;
@@ -21,7 +20,8 @@ pub struct LocalKey<T: 'static> {
 }
 
 /// The value's destructor runs already, or has run.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("already destroyed")]
 pub struct AccessError;
 
 impl fmt::Debug for AccessError {
@@ -29,14 +29,6 @@ impl fmt::Debug for AccessError {
         f.debug_struct("AccessError").finish()
     }
 }
-
-impl fmt::Display for AccessError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("already destroyed")
-    }
-}
-
-impl Error for AccessError {}
 
 #[cold]
 #[track_caller]

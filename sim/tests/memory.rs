@@ -274,7 +274,7 @@ fn executions_without_end() {
 }
 
 interleaf::thread_local! {
-    static OWN: RefCell<Vec<Box<u32>>> = const { RefCell::new(Vec::new()) };
+    static OWN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     static PLAIN: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -285,7 +285,7 @@ fn meets(stuck: bool) {
     let (fills, full) = mpsc::sync_channel(1);
     let theirs = Arc::clone(&shared);
     let other = thread::spawn(move || {
-        OWN.with_borrow_mut(|own| own.push(Box::new(1)));
+        OWN.with_borrow_mut(|own| own.push(String::from("a value on the heap")));
         PLAIN.set(2);
         theirs.0.wait();
         theirs.1.get_or_init(|| Box::new(3));
@@ -293,7 +293,7 @@ fn meets(stuck: bool) {
         let filled = (0..2).filter(|i| fills.send(Box::new(*i)).is_ok()).count();
         (sent, filled)
     });
-    OWN.set(vec![Box::new(5)]);
+    OWN.set(vec![String::from("a value on the heap")]);
     shared.0.wait();
     let sum = **shared.1.get_or_init(|| Box::new(3)) + **shared.2;
     assert_eq!(sum, 4);

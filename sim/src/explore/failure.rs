@@ -36,6 +36,8 @@ pub struct Blocked {
     pub holders: Vec<Waited>,
     /// A reader that waits behind a waiting writer.
     pub behind_writer: bool,
+    /// At a barrier: how many threads have arrived, and how many it takes.
+    pub arrived: Option<(usize, usize)>,
 }
 
 /// Why a run failed.
@@ -181,6 +183,9 @@ impl Blocked {
         if self.behind_writer {
             line.push_str(", behind a writer that waits");
         }
+        if let Some((arrived, of)) = self.arrived {
+            let _ = write!(line, ", where {arrived} of {of} have arrived");
+        }
         line
     }
 }
@@ -306,6 +311,7 @@ mod tests {
             location: "a.rs:1:1".into(),
             holders: Vec::new(),
             behind_writer: false,
+            arrived: None,
         };
         FailureKind::Deadlock { threads: objects.iter().map(blocked).collect(), all: true }
     }

@@ -14,7 +14,7 @@ use crate::trace::{Trace, TraceObject};
 
 use super::claim::Seat;
 use super::rt::{Mode, NOBODY, RUNNER, Rt, SLOW_ASKED, Settings, current, install};
-use super::{abort, context, overflow, panic_hook, point, record, teardown, threads, watchdog};
+use super::{abort, context, locals, overflow, panic_hook, point, record, teardown, threads, watchdog};
 
 const SCHEDULE: u64 = choice::name_hash("schedule");
 
@@ -147,6 +147,13 @@ impl Machine {
             r.panics.clear();
         }
         r.recursive.clear();
+        if !r.cells.is_empty() {
+            // Not freed: see `per_run`.
+            r.cells.clear();
+        }
+        if r.with_locals != 0 {
+            locals::forget(r);
+        }
         r.steps.store(0, Ordering::Relaxed);
         r.rng = Xoshiro256PlusPlus::seed_from_u64(choice::seed_of(seed, SCHEDULE));
         let named = detail == Detail::Full || monitor.is_some();

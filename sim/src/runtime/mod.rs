@@ -6,6 +6,7 @@
 //! * [`clock`]: virtual time, sleepers
 //! * [`entry`]: the safe entrances that the façade uses
 //! * [`execution`]: one run from start to tear-down
+//! * [`locals`]: values of which each controlled thread has its own
 //! * [`teardown`]: unwinding what a failed run left behind
 //! * [`deadlock`]: cycles of waiting threads, and who holds what
 //! * [`record`]: what is noted of an operation when somebody looks: trace, happens-before hash, monitors
@@ -38,6 +39,7 @@ pub(crate) mod context;
 pub(crate) mod deadlock;
 pub(crate) mod entry;
 pub(crate) mod execution;
+pub(crate) mod locals;
 pub(crate) mod objects;
 pub(crate) mod overflow;
 pub(crate) mod packet;

@@ -5,6 +5,7 @@
 //! the dual-mode façade.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +19,9 @@ use crate::monitor::{Monitor, OpKind};
 use crate::strategy::Active;
 
 use super::context::Contexts;
+use super::locals::Local;
 use super::objects::header::Header;
+use super::objects::per_run::Kept;
 use super::panic_hook::Caught;
 use super::record::Tracks;
 use super::threads::ThreadRecord;
@@ -170,6 +173,12 @@ pub(crate) struct Rt {
     pub(crate) log_buffer: Vec<u8>,
     /// Threads that could not be unwound, over all executions.
     pub(crate) abandoned: u64,
+    /// What objects that may stand in statics are in this run, by their ids. Looked up, never walked through.
+    pub(crate) cells: BTreeMap<u64, Kept>,
+    /// The thread-locals of each slot's thread, in the order of first use.
+    pub(crate) locals: [Vec<Local>; MAX_THREADS],
+    /// The slots that have had thread-locals in this run.
+    pub(crate) with_locals: u64,
 }
 
 thread_local! {
@@ -268,6 +277,9 @@ impl Rt {
             capture_backtraces: false,
             log_buffer,
             abandoned: 0,
+            cells: BTreeMap::new(),
+            locals: [const { Vec::new() }; MAX_THREADS],
+            with_locals: 0,
         });
         rt.log = rt.log_buffer.as_mut_ptr();
         rt

@@ -18,7 +18,7 @@ use super::packet::Packet;
 use super::panic_hook::Caught;
 use super::point::{Cancelled, cancelled, go_on, next_thread, set_priority};
 use super::rt::{MAX_THREADS, Mode, Pending, RUNNER, Rt, current};
-use super::{context, deadlock, record, teardown};
+use super::{context, deadlock, locals, record, teardown};
 
 /// What [`crate::thread::scope`] panics with.
 pub(crate) const SCOPED_PANIC: &str = "a scoped thread panicked";
@@ -216,7 +216,7 @@ unsafe fn catch<T>(r: *mut Rt, f: impl FnOnce() -> T) -> std::thread::Result<T> 
 
 /// A thread's base frame has caught a panic: a violation ends the run, any other panic waits for a joiner.
 #[cold]
-unsafe fn note_panic(r: *mut Rt, payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
+pub(super) unsafe fn note_panic(r: *mut Rt, payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
     // SAFETY: `r` is this OS thread's runtime; nothing switches here.
     let r = unsafe { &mut *r };
     let slot = r.cur;
@@ -261,10 +261,11 @@ unsafe fn main_panicked(r: *mut Rt) {
     r.cancel = true;
 }
 
-/// The running thread has ended. Returns who goes on.
+/// The running thread has ended, but for its thread-locals. Returns who goes on.
 unsafe fn ended(r: *mut Rt) -> usize {
     // SAFETY: `r` is this OS thread's runtime.
     unsafe {
+        locals::destroy(r);
         let me = (*r).cur;
         let bit = 1u64 << me;
         if (*r).track {

@@ -69,7 +69,7 @@ pub struct RunArgs {
     /// End after this time, e.g. `30s`, `10m`. Without seeds, run until then.
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Budget>,
-    /// How schedules are chosen: `random`, `pct:D`, `portfolio`, `dfs`, `dfs:K`.
+    /// How schedules are chosen: `portfolio`, `random`, `pct:D`, `pos`, `urw`, `surw`, `dfs`, `dfs:K`.
     #[arg(long)]
     pub strategy: Option<Strategy>,
     /// Number of OS threads. Results do not depend on it.

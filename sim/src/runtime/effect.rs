@@ -2,8 +2,9 @@
 //!
 //! Two operations conflict if they are on one object and not both only read. Loads and read locks commute. A
 //! `try_lock` of a lock that is held at this moment is known to fail and only reads. A compare-and-swap counts as a write,
-//! although it only reads if it fails: what it expects is not announced. Start, join, sleep and end of threads and fences
-//! conflict with nothing.
+//! although it only reads if it fails: what it expects is not announced. A wait is an operation on its condition variable
+//! only: threads that want the mutex that it releases are blocked until then, so it makes no difference to them. Start,
+//! join and end of threads and fences conflict with nothing.
 
 use crate::monitor::OpKind;
 

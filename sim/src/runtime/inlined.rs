@@ -9,10 +9,8 @@ use crate::strategy::surw::Surw;
 use crate::strategy::urw::Urw;
 
 use super::objects::header::Header;
-use super::objects::lock::LockCore;
 use super::point::choose_bit;
-use super::rt::{MAX_THREADS, Mode, Pending, Rt, bits};
-use crate::monitor::OpKind;
+use super::rt::{MAX_THREADS, Mode, Rt, bits};
 
 /// What these strategies keep.
 pub(crate) struct Inlined {
@@ -124,19 +122,4 @@ fn object(r: &mut Rt, slot: usize) -> Option<(u32, &'static std::panic::Location
     // SAFETY: the announcing thread is suspended inside the operation and borrows the object.
     let header = unsafe { &*header };
     Some((header.index(r), header.created))
-}
-
-/// The running thread releases `lock` in the middle of another operation (a wait): for POS that is one more conflict.
-///
-/// # Safety
-/// `r` is this OS thread's runtime.
-#[inline]
-pub(crate) unsafe fn releases(r: *mut Rt, lock: &LockCore) {
-    // SAFETY: as the caller; nothing switches here.
-    let Rt { inlined, rng, pending, alive, mode, cur, .. } = unsafe { &mut *r };
-    if *mode == Mode::Pos {
-        let me = *cur & (MAX_THREADS - 1);
-        let release = Pending { at: lock.header.address(), kind: OpKind::Unlock, ..pending[me] };
-        inlined.pos.executes(release, *alive & !(1 << me), pending, rng);
-    }
 }

@@ -69,7 +69,7 @@ impl Pos {
 
     /// An operation takes effect: the threads of `others` whose pending operations conflict with it draw anew.
     #[inline]
-    pub(crate) fn executes(
+    fn executes(
         &mut self,
         operation: Pending,
         others: u64,

@@ -184,3 +184,58 @@ fn pick(options: u64, random: &mut Xoshiro256PlusPlus) -> usize {
     let skip = below(random, u64::from(options.count_ones()));
     (0..skip).fold(options, |rest, _| rest & (rest - 1)).trailing_zeros() as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use rand_core::SeedableRng as _;
+
+    use super::*;
+
+    const fn pending(kind: OpKind) -> Pending {
+        Pending { at: 0, location: Location::caller(), kind }
+    }
+
+    #[test]
+    fn who_may_go_next_is_drawn_by_what_is_left_on_the_object() {
+        // Main makes one operation on the object and starts a thread that makes three.
+        let (mut counts, mut surw) = (Counts::new(), Surw::new());
+        let made = Location::caller();
+        for (slot, parent, uses) in [(0, None, 1), (1, Some(0), 3)] {
+            counts.enlisted(slot, parent, 0, true);
+            for _ in 0..uses {
+                counts.step(slot);
+                let name = surw.first_uses.name(0, counts.node(slot), made);
+                surw.objects.used(0, name);
+            }
+        }
+        counts.learn();
+        surw.objects.learn();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        surw.begin(&counts, &mut random);
+        let mut table = [pending(OpKind::Store); MAX_THREADS];
+        counts.enlisted(4, None, 0, false);
+        surw.enlisted(4, None, &counts);
+        assert_eq!(surw.weight(4, 0, &table), 4, "its own and those of the thread that it will start");
+        counts.enlisted(7, Some(4), 0, false);
+        surw.enlisted(7, Some(4), &counts);
+        assert_eq!([4, 7].map(|slot| surw.weight(slot, 0, &table)), [1, 3]);
+        table[4].kind = OpKind::Join;
+        assert_eq!(surw.weight(4, 0, &table), 0, "a joiner has nothing left before the other ends");
+        // The thread uses the object more often than it ever did.
+        for _ in 0..3 {
+            surw.found(7, 0, made, &counts);
+            assert_eq!(surw.next_thread(1 << 7, 1 << 4 | 1 << 7, &table, &mut random), 7);
+        }
+        assert_eq!(surw.weight(7, 0, &table), 0);
+        assert_eq!(surw.weight(7, 1 << 7, &table), 1, "who is about to use it has one use left at least");
+        // What a thread is about to do is looked at anew once it was chosen (another object may have the address of the
+        // last one) or was woken (it is about to do something else now).
+        let both = 1 << 4 | 1 << 7;
+        assert_eq!(surw.unknown(both, &table), both);
+        assert_eq!(surw.unknown(both, &table), 0);
+        surw.next_thread(1 << 7, both, &table, &mut random);
+        assert_eq!(surw.unknown(both, &table), 1 << 7);
+        table[4].at = 99;
+        assert_eq!(surw.unknown(both, &table), 1 << 4);
+    }
+}

@@ -14,7 +14,7 @@ use crate::monitor::OpKind;
 
 use super::super::point::{choose, go_on, point};
 use super::super::rt::{MAX_THREADS, Pending, Rt, bits};
-use super::super::{claim, clock, deadlock, inlined, record, teardown, threads};
+use super::super::{claim, clock, deadlock, record, teardown, threads};
 use super::header::Header;
 use super::lock::{Access, LockCore};
 
@@ -91,7 +91,6 @@ impl CondvarCore {
             point(r, self.header.address(), OpKind::Wait, location);
             self.check(mutex);
             let spurious = (*r).spurious_left > 0 && choose(r, 0b11) == 1;
-            inlined::releases(r, mutex);
             drop(held);
             if (*r).track {
                 record::executed(r, &self.header, OpKind::Wait, true, location);

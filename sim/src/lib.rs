@@ -33,6 +33,7 @@
 #[cfg(feature = "simulation")]
 mod simulation {
     pub use crate::explore::check::{EXECUTIONS_VARIABLE, REPLAY_VARIABLE, TestResult, check, run_test};
+    pub use crate::explore::coverage::{Coverage, NewClass};
     pub use crate::explore::explorer::{Explorer, Report};
     pub use crate::explore::failure::{Blocked, Failure, FailureKind, Waited};
     pub use crate::explore::replay::{Replay, replay, replay_choices, replay_with};

@@ -1,5 +1,6 @@
 //! The public way to run many executions.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
@@ -11,6 +12,7 @@ use crate::runtime::rt::Settings;
 use crate::strategy::Strategy;
 use crate::time::Time;
 
+use super::coverage::{Coverage, Tally};
 use super::distinct::Distinct;
 use super::failure::Failure;
 use super::worker::{Worker, search};
@@ -234,7 +236,11 @@ pub struct Report {
     pub fired: [u64; 2],
     /// Threads that could not be unwound after a failure and were left on their stacks.
     pub abandoned: u64,
+    /// What each strategy that took part has seen, and how likely its next run shows something new; by name. Empty unless
+    /// distinct interleavings were counted, and for a search through all schedules, which is no sample.
+    pub coverage: Vec<Coverage>,
     pub(super) set: Distinct,
+    tallies: BTreeMap<String, Tally>,
 }
 
 impl Default for Report {
@@ -257,7 +263,9 @@ impl Report {
             repeated: 0,
             fired: [0; 2],
             abandoned: 0,
+            coverage: Vec::new(),
             set: Distinct::new(),
+            tallies: BTreeMap::new(),
         }
     }
 
@@ -273,15 +281,28 @@ impl Report {
         self.fired[1] += other.fired[1];
         self.abandoned += other.abandoned;
         self.set.merge(&other.set);
+        for (strategy, tally) in other.tallies {
+            self.tallies.entry(strategy).or_insert_with(Tally::new).merge(tally);
+        }
+        self.sum_up();
+    }
+
+    /// Takes what a worker has seen under each strategy.
+    pub(super) fn cover(&mut self, strategies: &[Strategy], tallies: Vec<Tally>) {
+        let named = strategies.iter().map(ToString::to_string).zip(tallies);
+        self.tallies.extend(named.filter(|(_, tally)| tally.runs() > 0));
+    }
+
+    fn sum_up(&mut self) {
         self.distinct = self.set.count();
         self.distinct_is_exact = self.set.is_exact();
+        self.coverage = self.tallies.iter().map(|(strategy, tally)| Coverage::of(strategy, tally)).collect();
     }
 
     pub(super) fn finish(&mut self, max_failures: usize) {
         self.failures.sort_by_key(|f| f.seed);
         self.failures.truncate(max_failures);
-        self.distinct = self.set.count();
-        self.distinct_is_exact = self.set.is_exact();
+        self.sum_up();
     }
 
     /// The first failed run.

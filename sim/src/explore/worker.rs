@@ -12,6 +12,7 @@ use crate::strategy::replay::Raw;
 use crate::strategy::{Active, Plan, Strategy};
 use crate::trace::Trace;
 
+use super::coverage::Tally;
 use super::explorer::{Explorer, Report};
 use super::failure::{Failure, FailureKind, STRATEGY_PANIC};
 use super::token::Token;
@@ -41,6 +42,8 @@ pub(super) struct Worker<'a, 'b, F> {
     f: &'a F,
     pub(super) machine: Machine,
     pub(super) report: Report,
+    /// Classes seen, by [`Strategy::parts`].
+    tallies: Vec<Tally>,
     profile: Profile,
     deadline: Option<Instant>,
 }
@@ -50,7 +53,8 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         let machine = Machine::new(explorer.settings);
         let report = Report::empty();
         let profile = Profile { length: 2, every_operation: false };
-        let mut worker = Self { explorer, f, machine, report, profile, deadline };
+        let tallies = explorer.strategy.parts().iter().map(|_| Tally::new()).collect();
+        let mut worker = Self { explorer, f, machine, report, tallies, profile, deadline };
         use Strategy::{Pct, Portfolio, Pos, Random, Surw, Urw};
         if matches!(explorer.strategy, Random | Pct { .. } | Pos | Urw | Surw | Portfolio) {
             worker.profile = worker.measure();
@@ -106,6 +110,7 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
             }
         }
         self.report.abandoned = self.machine.rt().abandoned;
+        self.report.cover(self.explorer.strategy.parts(), self.tallies);
         total.lock().unwrap_or_else(PoisonError::into_inner).merge(self.report);
     }
 
@@ -124,6 +129,9 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         let detail = if self.explorer.distinct { Detail::Order } else { Detail::Choices };
         let outcome = self.execute(seed, detail);
         self.count(&outcome);
+        if self.explorer.distinct {
+            self.tallies[self.explorer.strategy.part(seed)].add(outcome.interleaving);
+        }
         if let Some(kind) = outcome.failure {
             let failure = self.confirm(seed, *kind, outcome.steps);
             self.report.failures.push(failure);

@@ -234,6 +234,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_small_part_takes_over_what_a_large_one_has_dropped() {
+        let hashes = sequence(9, 2_000, 1_500);
+        let (few, many) = hashes.split_at(20);
+        let whole = tally(250, &hashes);
+        assert!(tally(250, many).bits > 0 && tally(250, few).bits == 0);
+        for (first, second) in [(few, many), (many, few)] {
+            let mut sum = tally(250, first);
+            sum.merge(tally(250, second));
+            assert_eq!(sum, whole);
+        }
+    }
+
+    #[test]
+    fn nothing_is_dropped_before_it_must_be() {
+        let hashes: Vec<u64> = (0..201).collect();
+        assert_eq!(Coverage::of("x", &tally(200, &hashes[..200])).one_in, 1);
+        assert_eq!(Coverage::of("x", &tally(200, &hashes)).one_in, 2);
+    }
+
     /// The true chance of something new is known here, so one can see how often the interval holds it.
     #[test]
     fn the_interval_holds_the_truth() {

@@ -81,6 +81,9 @@ pub struct RunArgs {
     /// Switch a planted bug on. Without filters, the scenarios that can find it are run.
     #[arg(long, value_name = "BUG")]
     pub plant: Option<Planted>,
+    /// Also show what each strategy has seen, and how likely its next run shows something new.
+    #[arg(long, short)]
+    pub verbose: bool,
     /// `default`, or the path of a TOML file.
     #[arg(long, default_value = "default")]
     pub profile: String,

@@ -86,7 +86,7 @@ fn surw_finds_bugs_at_the_reference_rate() {
 /// All programs and strategies, with 1,000 bugs met on each:
 /// `cargo test --release -p interleaf --test probabilities -- --ignored`.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes half a minute in release"]
 fn all_find_bugs_at_the_reference_rate() {
     (0..MEASURED.len()).for_each(|strategy| finds_bugs_at_the_reference_rate(strategy, 1_000, u64::MAX));
 }
@@ -127,7 +127,7 @@ fn the_portfolio_is_near_the_best_strategy_on_each_program() {
 /// All programs, with 1,000 bugs met by the best strategy:
 /// `cargo test --release -p interleaf --test probabilities -- --ignored --nocapture`.
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes half a minute in release"]
 fn the_portfolio_is_near_the_best_strategy_on_each_program_measured_closely() {
     portfolio_is_near_the_best(1_000, BUGS.iter());
 }

@@ -329,3 +329,32 @@ fn a_loop_that_waits_for_another_thread_ends() {
         }
     }
 }
+
+/// Two threads make three operations each on one object, and a different number on objects of their own in between.
+fn threads_that_meet_on_one_object(notes: &std::sync::Arc<Mutex<String>>) {
+    let shared = Arc::new(AtomicU32::new(0));
+    let threads: Vec<_> = [('a', 0), ('b', 6)]
+        .into_iter()
+        .map(|(who, between)| {
+            let (notes, shared) = (Notes(std::sync::Arc::clone(notes)), Arc::clone(&shared));
+            thread::spawn(move || {
+                let own = AtomicU32::new(0);
+                for _ in 0..3 {
+                    (0..between).for_each(|_| own.store(1, SeqCst));
+                    notes.operation(who, &shared);
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|t| t.join().unwrap());
+}
+
+#[test]
+fn surw_is_uniform_over_the_orders_on_the_object() {
+    const RUNS: u64 = 20_000;
+    let surw = surprise(&orders(Strategy::Surw, RUNS, threads_that_meet_on_one_object), 20, RUNS);
+    assert!(surw.abs() < 5.0, "{surw} standard deviations");
+    // URW is uniform over everything, and so seldom lets `b` be first.
+    let urw = surprise(&orders(Strategy::Urw, RUNS, threads_that_meet_on_one_object), 20, RUNS);
+    assert!(urw > 100.0, "{urw} standard deviations");
+}

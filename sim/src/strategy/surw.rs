@@ -39,8 +39,8 @@ pub(crate) struct Surw {
     /// For which announced object `on` was found out; valid for slots that are not in `stale`.
     at: [usize; MAX_THREADS],
     stale: u64,
-    /// Objects of this run that are in the class, by number.
-    members: Vec<bool>,
+    /// Objects of this run, by number: whether they are in the class, and which slots' threads have used them.
+    seen: Vec<(bool, u64)>,
     /// Who may make the next operation on the class.
     drawn: usize,
     waited: u32,
@@ -60,7 +60,7 @@ impl Surw {
             on: 0,
             at: [0; MAX_THREADS],
             stale: u64::MAX,
-            members: Vec::new(),
+            seen: Vec::new(),
             drawn: NOBODY,
             waited: 0,
             patience: 0,
@@ -81,7 +81,7 @@ impl Surw {
         self.total.clone_from(&self.own);
         counts.add_up(&mut self.total);
         self.first_uses.clear();
-        self.members.clear();
+        self.seen.clear();
         self.on = 0;
         self.stale = u64::MAX;
         self.drawn = NOBODY;
@@ -98,6 +98,8 @@ impl Surw {
         }
         self.stale |= 1 << slot;
         self.drawn = NOBODY;
+        // The slot's last thread may have used them.
+        self.seen.iter_mut().for_each(|(_, by)| *by &= !(1 << slot));
     }
 
     /// Slots of `alive` whose operation is new: [`Self::found`] must be told about those with an object.
@@ -112,13 +114,17 @@ impl Surw {
 
     /// The slot's thread is about to use the object numbered `object`.
     pub(crate) fn found(&mut self, slot: usize, object: u32, made: &'static Location<'static>, counts: &Counts) {
-        let name = self.first_uses.name(object, counts.node(slot), made);
         let index = object as usize;
-        if self.members.len() <= index {
-            self.members.resize(index + 1, false);
+        if self.seen.len() <= index {
+            self.seen.resize(index + 1, (false, 0));
         }
-        self.members[index] |= self.class.is_some_and(|class| self.objects.is_in(&name, class));
-        self.on |= u64::from(self.members[index]) << slot;
+        let (is_in, by) = &mut self.seen[index];
+        if *by >> slot & 1 == 0 {
+            *by |= 1 << slot;
+            let name = self.first_uses.name(object, counts.node(slot), made);
+            *is_in |= self.class.is_some_and(|class| self.objects.is_in(&name, class));
+        }
+        self.on |= u64::from(*is_in) << slot;
     }
 
     /// Who goes on, of `enabled`, which is not empty. `on` is up to date.
@@ -228,6 +234,10 @@ mod tests {
         }
         assert_eq!(surw.weight(7, 0, &table), 0);
         assert_eq!(surw.weight(7, 1 << 7, &table), 1, "who is about to use it has one use left at least");
+        // The next thread in the slot has a name of its own for it.
+        assert_eq!(surw.seen[0], (true, 1 << 7));
+        surw.enlisted(7, Some(4), &counts);
+        assert_eq!(surw.seen[0], (true, 0));
         // What a thread is about to do is looked at anew once it was chosen (another object may have the address of the
         // last one) or was woken (it is about to do something else now).
         let both = 1 << 4 | 1 << 7;

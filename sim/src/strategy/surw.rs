@@ -248,4 +248,29 @@ mod tests {
         table[4].at = 99;
         assert_eq!(surw.unknown(both, &table), 1 << 4);
     }
+
+    #[test]
+    fn each_thread_counts_the_objects_that_it_meets_whoever_met_them_before() {
+        // Two threads use x, then y, which were made at one place.
+        let (mut counts, mut surw) = (Counts::new(), Surw::new());
+        let made = Location::caller();
+        counts.enlisted(0, None, 0, true);
+        for slot in [1, 2] {
+            counts.enlisted(slot, Some(0), slot as u32 - 1, true);
+            for object in [0, 1] {
+                let name = surw.first_uses.name(object, counts.node(slot), made);
+                surw.objects.used(object, name);
+            }
+        }
+        counts.learn();
+        surw.objects.learn();
+        assert_eq!(surw.objects.classes(), 2);
+        for seed in 0..10 {
+            surw.begin(&counts, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
+            surw.found(1, 0, made, &counts);
+            surw.found(2, 0, made, &counts);
+            surw.found(2, 1, made, &counts);
+            assert_ne!(surw.seen[0].0, surw.seen[1].0, "one of the two was drawn");
+        }
+    }
 }

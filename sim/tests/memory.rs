@@ -183,7 +183,7 @@ fn passes() {
 
 #[test]
 fn passing_executions() {
-    for strategy in ["random", "pct:3"] {
+    for strategy in ["random", "pct:3", "pos", "urw", "surw"] {
         stays_flat(MANY / 2, |n| {
             let report = explorer(strategy).seeds(0..n).run(passes);
             assert!(report.failures.is_empty(), "{}", report.failures[0]);

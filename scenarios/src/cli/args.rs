@@ -69,7 +69,7 @@ pub struct RunArgs {
     /// End after this time, e.g. `30s`, `10m`. Without seeds, run until then.
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Budget>,
-    /// How schedules are chosen: `random`, `pct:D`, `portfolio`, `dfs`, `dfs:K`.
+    /// How schedules are chosen: `portfolio`, `random`, `pct:D`, `pos`, `urw`, `surw`, `dfs`, `dfs:K`.
     #[arg(long)]
     pub strategy: Option<Strategy>,
     /// Number of OS threads. Results do not depend on it.
@@ -81,6 +81,9 @@ pub struct RunArgs {
     /// Switch a planted bug on. Without filters, the scenarios that can find it are run.
     #[arg(long, value_name = "BUG")]
     pub plant: Option<Planted>,
+    /// Also show what each strategy has seen, and how likely its next run shows something new.
+    #[arg(long, short)]
+    pub verbose: bool,
     /// `default`, or the path of a TOML file.
     #[arg(long, default_value = "default")]
     pub profile: String,

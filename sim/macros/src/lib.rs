@@ -18,7 +18,7 @@ use syn::{Expr, ExprLit, ItemFn, Lit, Meta, Token, parse_macro_input};
 /// |---|---|---|
 /// | `executions` | 1,000 | number of seeds; for `dfs` the most schedules |
 /// | `seed` | 0 | the first seed |
-/// | `strategy` | `"portfolio"` | `random`, `portfolio`, `pct:D`, `dfs`, `dfs:K` |
+/// | `strategy` | `"portfolio"` | `portfolio`, `random`, `pct:D`, `pos`, `urw`, `surw`, `dfs`, `dfs:K` |
 /// | `max_steps` | 200,000 | steps after which a run is cut as not finished |
 /// | `budget` | none | real time after which the test ends with what was run, e.g. `"30s"`, `"500ms"`, `"2m"` |
 /// | `spurious_wakeups`, `weak_cas_failures` | 0 | faults that a run may contain |
@@ -119,12 +119,13 @@ fn check_strategy(name: &syn::LitStr) -> syn::Result<()> {
         None => (text.as_str(), None),
     };
     match (kind, argument) {
-        ("random" | "portfolio" | "pct" | "dfs" | "exhaustive", None)
+        ("portfolio" | "random" | "pct" | "pos" | "urw" | "surw" | "dfs" | "exhaustive", None)
         | ("dfs" | "exhaustive", Some(Ok(_)))
         | ("pct", Some(Ok(1..=100))) => Ok(()),
         _ => Err(syn::Error::new_spanned(
             name,
-            "unknown strategy: expected random, portfolio, pct:D (D from 1 to 100), dfs, dfs:K, exhaustive or exhaustive:K",
+            "unknown strategy: expected portfolio, random, pct:D (D from 1 to 100), pos, urw, surw, dfs, dfs:K, exhaustive or \
+             exhaustive:K",
         )),
     }
 }

@@ -1,5 +1,6 @@
 //! The public way to run many executions.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
@@ -14,6 +15,7 @@ use crate::runtime::rt::Settings;
 use crate::strategy::Strategy;
 use crate::time::Time;
 
+use super::coverage::{Coverage, Tally};
 use super::distinct::Distinct;
 use super::failure::Failure;
 use super::worker::{Worker, search};
@@ -309,7 +311,11 @@ pub struct Report {
     pub exhaustive: Exhaustive,
     /// What an exhaustive exploration has left to do, if it was stopped.
     pub frontier: Option<Frontier>,
+    /// What each strategy that took part has seen, and how likely its next run shows something new; by name. Empty unless
+    /// distinct interleavings were counted, and for a search through all schedules, which is no sample.
+    pub coverage: Vec<Coverage>,
     pub(crate) set: Distinct,
+    tallies: BTreeMap<String, Tally>,
 }
 
 impl Default for Report {
@@ -339,7 +345,9 @@ impl Report {
                 estimate: Estimate { traces: 0.0, error: 0.0, samples: 0 },
             },
             frontier: None,
+            coverage: Vec::new(),
             set: Distinct::new(),
+            tallies: BTreeMap::new(),
         }
     }
 
@@ -356,15 +364,28 @@ impl Report {
         self.abandoned += other.abandoned;
         self.exhaustive.merge(&other.exhaustive);
         self.set.merge(&other.set);
+        for (strategy, tally) in other.tallies {
+            self.tallies.entry(strategy).or_insert_with(Tally::new).merge(tally);
+        }
+        self.sum_up();
+    }
+
+    /// Takes what a worker has seen under each strategy.
+    pub(super) fn cover(&mut self, strategies: &[Strategy], tallies: Vec<Tally>) {
+        let named = strategies.iter().map(ToString::to_string).zip(tallies);
+        self.tallies.extend(named.filter(|(_, tally)| tally.runs() > 0));
+    }
+
+    fn sum_up(&mut self) {
         self.distinct = self.set.count();
         self.distinct_is_exact = self.set.is_exact();
+        self.coverage = self.tallies.iter().map(|(strategy, tally)| Coverage::of(strategy, tally)).collect();
     }
 
     pub(crate) fn finish(&mut self, max_failures: usize) {
         self.failures.sort_by_key(|f| f.seed);
         self.failures.truncate(max_failures);
-        self.distinct = self.set.count();
-        self.distinct_is_exact = self.set.is_exact();
+        self.sum_up();
     }
 
     /// The first failed run.

@@ -11,6 +11,7 @@
 //! * [`deadlock`]: cycles of waiting threads, and who holds what
 //! * [`record`]: what is noted of an operation when somebody looks: trace, happens-before hash, monitors
 //! * [`ask`]: strategies that are not inlined
+//! * [`inlined`]: strategies between those of the scheduling point and those behind a trait; [`effect`]: what conflicts
 //! * [`claim`]: which simulation an object belongs to; sharing one between two is refused
 //! * [`packet`]: where a thread leaves its result for `join`
 //! * [`panic_hook`]: panics inside a run are caught, located and kept quiet
@@ -37,8 +38,10 @@ pub(crate) mod claim;
 pub(crate) mod clock;
 pub(crate) mod context;
 pub(crate) mod deadlock;
+pub(crate) mod effect;
 pub(crate) mod entry;
 pub(crate) mod execution;
+pub(crate) mod inlined;
 pub(crate) mod locals;
 pub(crate) mod objects;
 pub(crate) mod overflow;

@@ -19,6 +19,7 @@ use crate::monitor::{Monitor, OpKind};
 use crate::strategy::Active;
 
 use super::context::Contexts;
+use super::inlined::Inlined;
 use super::locals::Local;
 use super::objects::header::Header;
 use super::objects::per_run::Kept;
@@ -43,13 +44,19 @@ pub(crate) struct Pending {
 }
 
 /// Which inlined way of choosing the scheduling point uses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Mode {
     Random,
     Pct,
     /// Ask [`Rt::active`].
     Asked,
+    // Those of [`super::inlined`].
+    Pos,
+    Urw,
+    Surw,
+    /// A random walk that learns the program's size.
+    Learn,
 }
 
 /// Settings that hold for every execution of an exploration.
@@ -151,6 +158,7 @@ pub(crate) struct Rt {
     pub(crate) lowest: i32,
 
     pub(crate) active: Active,
+    pub(crate) inlined: Box<Inlined>,
     pub(crate) tracks: Tracks,
     pub(crate) monitor: Option<Box<dyn Monitor>>,
     pub(crate) failure: Option<Box<FailureKind>>,
@@ -262,6 +270,7 @@ impl Rt {
             change_index: 0,
             lowest: 0,
             active: Active::None,
+            inlined: Box::new(Inlined::new()),
             tracks: Tracks::new(),
             monitor: None,
             failure: None,

@@ -18,7 +18,7 @@ use super::packet::Packet;
 use super::panic_hook::Caught;
 use super::point::{Cancelled, cancelled, go_on, next_thread, set_priority};
 use super::rt::{MAX_THREADS, Mode, Pending, RUNNER, Rt, current};
-use super::{context, deadlock, locals, record, teardown};
+use super::{context, deadlock, inlined, locals, record, teardown};
 
 /// What [`crate::thread::scope`] panics with.
 pub(crate) const SCOPED_PANIC: &str = "a scoped thread panicked";
@@ -156,6 +156,8 @@ unsafe fn enlist(raw: *mut Rt, name: Option<Arc<str>>) -> usize {
         let priority = (1 << 20) + (r.random() >> 36) as i32;
         // SAFETY: as above; `r` is not used after.
         unsafe { set_priority(raw, slot, priority) };
+    } else if r.mode > Mode::Asked {
+        inlined::enlisted(r, slot, ordinal);
     }
     // SAFETY: as above.
     let r = unsafe { &mut *raw };

@@ -6,19 +6,30 @@
 //! * [`bytes`]: choices taken from a fuzzer's input
 //! * [`replay`]: a recorded run once more, by number or by label
 //!
+//! * `pos`, `urw`, `surw`: partial order sampling and the uniform walks; `counts` and `objects` are what they learn from
+//!   the profile runs
+//!
 //! Random walk and PCT are inlined into the scheduling point and have no type here.
 
 pub mod bytes;
+pub(crate) mod counts;
 pub mod dfs;
 pub mod labelled;
+pub(crate) mod objects;
+pub(crate) mod pos;
 pub mod replay;
+pub(crate) mod surw;
+pub(crate) mod urw;
 
 use std::fmt;
 use std::panic::Location;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::choice::{name_hash, seed_of};
 use crate::monitor::OpKind;
+
+const STRATEGY: u64 = name_hash("strategy");
 
 /// A way to choose schedules.
 #[derive(Clone)]
@@ -32,8 +43,17 @@ pub enum Strategy {
         /// Number of ordering constraints of the bugs looked for; at least 1.
         depth: u32,
     },
-    /// A different strategy for each seed, drawn from random walk, PCT 2 and PCT 3: no strategy wins everywhere, and
-    /// each has bugs on which it is a hundred times worse than another.
+    /// Partial order sampling (Yuan, Yang and Gu, CAV 2018): each pending operation has a random priority, drawn anew
+    /// when an operation that conflicts with it runs.
+    Pos,
+    /// Uniform random walk by remaining operations (SURW, ASPLOS 2025): a thread is chosen with a weight of the
+    /// operations that it has left, so that interleavings, not decisions, are equally likely.
+    Urw,
+    /// Selectively uniform random walk (SURW, ASPLOS 2025): as [`Strategy::Urw`], over the operations on one shared
+    /// object, which is drawn anew for each run.
+    Surw,
+    /// PCT 2, POS and URW in turn: of any three seeds from a multiple of three on, each strategy has one. No strategy wins
+    /// everywhere, and each has bugs on which it is a hundred times worse than another.
     Portfolio,
     /// Every schedule, depth first, those without preemptions first.
     Dfs {
@@ -62,6 +82,9 @@ impl fmt::Display for Strategy {
         match self {
             Self::Random => f.write_str("random"),
             Self::Pct { depth } => write!(f, "pct:{depth}"),
+            Self::Pos => f.write_str("pos"),
+            Self::Urw => f.write_str("urw"),
+            Self::Surw => f.write_str("surw"),
             Self::Portfolio => f.write_str("portfolio"),
             Self::Dfs { preemptions: None } => f.write_str("dfs"),
             Self::Dfs { preemptions: Some(k) } => write!(f, "dfs:{k}"),
@@ -76,8 +99,8 @@ impl fmt::Display for Strategy {
 /// A strategy name that is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown strategy `{0}`: expected random, portfolio, pct:D (D from 1 to 100), dfs, dfs:K, exhaustive or exhaustive:K \
-     (K preemptions)"
+    "unknown strategy `{0}`: expected portfolio, random, pct:D (D from 1 to 100), pos, urw, surw, dfs, dfs:K, exhaustive or \
+     exhaustive:K (K preemptions)"
 )]
 pub struct UnknownStrategy(String);
 
@@ -93,12 +116,42 @@ impl FromStr for Strategy {
         match (name, argument) {
             ("random", None) => Ok(Self::Random),
             ("portfolio", None) => Ok(Self::Portfolio),
+            ("pos", None) => Ok(Self::Pos),
+            ("urw", None) => Ok(Self::Urw),
+            ("surw", None) => Ok(Self::Surw),
             ("pct", None) => Ok(Self::Pct { depth: 3 }),
             ("pct", Some(depth @ 1..=100)) => Ok(Self::Pct { depth }),
             ("dfs", preemptions) => Ok(Self::Dfs { preemptions }),
             ("exhaustive", preemptions) => Ok(Self::Exhaustive { preemptions }),
             _ => Err(unknown()),
         }
+    }
+}
+
+impl Strategy {
+    /// The members of the portfolio.
+    pub(crate) const MEMBERS: [Self; 3] = [Self::Pct { depth: 2 }, Self::Pos, Self::Urw];
+
+    /// Which of [`Self::MEMBERS`] a seed of the portfolio takes. Each group of three has one order of the six, drawn from
+    /// the group, so that whoever runs every third seed still has all of them.
+    #[inline]
+    pub(crate) const fn member(seed: u64) -> usize {
+        const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+        ORDERS[(seed_of(seed / 3, STRATEGY) % 6) as usize][(seed % 3) as usize]
+    }
+
+    /// The strategies that take part.
+    pub(crate) fn parts(&self) -> &[Self] {
+        match self {
+            Self::Portfolio => &Self::MEMBERS,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// Which of [`Self::parts`] a seed takes.
+    #[inline]
+    pub(crate) fn part(&self, seed: u64) -> usize {
+        if matches!(self, Self::Portfolio) { Self::member(seed) } else { 0 }
     }
 }
 
@@ -179,6 +232,11 @@ pub(crate) enum Plan {
         /// Expected number of steps, over which the change points are spread.
         length: u32,
     },
+    Pos,
+    Urw,
+    Surw,
+    /// A random walk from which the others learn.
+    Learn,
     Asked(Active),
 }
 
@@ -188,11 +246,37 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for name in ["random", "portfolio", "pct:3", "dfs", "dfs:2", "exhaustive", "exhaustive:0"] {
+        for name in ["random", "portfolio", "pct:3", "pos", "urw", "surw", "dfs", "dfs:2", "exhaustive", "exhaustive:0"]
+        {
             assert_eq!(name.parse::<Strategy>().map(|s| s.to_string()), Ok(name.to_owned()));
         }
-        for bad in ["", "pct:0", "pct:x", "pct:101", "urandom", "random:3", "dfs:-1", "exhaustive:x"] {
+        for bad in [
+            "",
+            "pct:0",
+            "pct:x",
+            "pct:101",
+            "urandom",
+            "random:3",
+            "dfs:-1",
+            "pos:1",
+            "urw:2",
+            "surw:x",
+            "exhaustive:x",
+        ] {
             assert!(bad.parse::<Strategy>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn the_members_of_the_portfolio_take_turns() {
+        let mut by_place = [[0; 3]; 3];
+        for group in 0..1_000 {
+            let mut members: Vec<usize> = (0..3).map(|i| Strategy::member(3 * group + i)).collect();
+            members.iter().enumerate().for_each(|(place, &m)| by_place[place][m] += 1);
+            members.sort_unstable();
+            assert_eq!(members, [0, 1, 2], "group {group}");
+        }
+        // Whoever runs every third seed meets all of them.
+        assert!(by_place.iter().flatten().all(|n| (280..390).contains(n)), "{by_place:?}");
     }
 }

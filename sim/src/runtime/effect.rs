@@ -27,6 +27,7 @@ pub(crate) enum Effect {
 pub(crate) fn effect(pending: Pending) -> Effect {
     match pending.kind {
         OpKind::Load | OpKind::Read | OpKind::ReadUnlock | OpKind::TryRead => Effect::Reads,
+        OpKind::InitRead | OpKind::InitWait => Effect::Reads,
         OpKind::TryLock | OpKind::TryWrite if is_held(pending) => Effect::Reads,
         kind if kind.gives_way() => Effect::Yields,
         OpKind::Park | OpKind::Unpark => Effect::Writes,

@@ -4,10 +4,12 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use crate::explore::explorer::{Explorer, Report};
+use crate::explore::failure::FailureKind;
 use crate::explore::worker::Worker;
 use crate::runtime::execution::Detail;
 use crate::strategy::{Active, Plan};
 
+use super::bounds::Judge;
 use super::candidates::Run;
 use super::guide::{Guide, Verdict};
 use super::item::Item;
@@ -24,6 +26,7 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
     explorer.settings.max_steps = explorer.settings.max_steps.min(MAX_STEPS);
     let mut worker = Worker::new(&explorer, deadline, f);
     let limit = explorer.seeds.end - explorer.seeds.start;
+    let mut judge = Judge::new(&explorer);
     let mut guide = Guide::new(Item::default());
     let mut stack: Vec<Run> = Vec::new();
     let mut pool: Vec<Record> = Vec::new();
@@ -42,18 +45,27 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
         guide = back;
         match guide.verdict {
             Verdict::Canonical | Verdict::Livelock => {
-                worker.count(&outcome);
-                if let Some(counter) = explorer.progress {
-                    counter.fetch_add(1, Ordering::Relaxed);
+                let run = Run::of(&mut guide);
+                let deadlocked = matches!(outcome.failure.as_deref(), Some(FailureKind::Deadlock { .. }));
+                let ruling = judge.rule(&run, deadlocked, &mut worker.report.exhaustive);
+                if ruling.leads_on {
+                    stack.push(run);
+                } else {
+                    pool.push(run.record);
                 }
-                if let Some(kind) = outcome.failure {
-                    let failure = worker.confirm(seed, *kind, outcome.steps);
-                    worker.report.failures.push(failure);
-                    if worker.report.failures.len() >= explorer.max_failures {
-                        break;
+                if ruling.counts {
+                    worker.count(&outcome);
+                    if let Some(counter) = explorer.progress {
+                        counter.fetch_add(1, Ordering::Relaxed);
+                    }
+                    if let Some(kind) = outcome.failure {
+                        let failure = worker.confirm(seed, *kind, outcome.steps);
+                        worker.report.failures.push(failure);
+                        if worker.report.failures.len() >= explorer.max_failures {
+                            break;
+                        }
                     }
                 }
-                stack.push(Run::of(&mut guide));
             }
             Verdict::Empty => {
                 worker.report.exhaustive.redundant += 1;
@@ -73,9 +85,13 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
             }
         };
         if next.is_none() {
+            next = judge.next_round();
+        }
+        if next.is_none() {
             worker.report.complete = true;
         }
     }
+    judge.finish(&mut worker.report.exhaustive);
     worker.report.abandoned = worker.machine.rt().abandoned;
     worker.report.finish(explorer.max_failures);
     worker.report

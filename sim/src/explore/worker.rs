@@ -166,7 +166,10 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
             },
             Strategy::Bytes(input) => Plan::Asked(Active::Asked(Box::new(Bytes::new(input.clone())))),
             Strategy::Custom(make) => Plan::Asked(Active::Asked(make(seed))),
-            Strategy::Dfs { .. } | Strategy::Exhaustive { .. } => Plan::Random,
+            Strategy::Dfs { .. }
+            | Strategy::Exhaustive { .. }
+            | Strategy::Iterative { .. }
+            | Strategy::Delays { .. } => Plan::Random,
         }
     }
 

@@ -8,9 +8,11 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+use crate::exhaustive::model::{NEVER_WAITS, RECEIVER_GOES_ON, RECEIVER_WAITS};
 use crate::monitor::OpKind;
 
 use super::super::point::point;
+use super::super::record::Values;
 use super::super::rt::{MAX_THREADS, Rt, current};
 use super::super::{record, teardown, threads};
 use super::header::Header;
@@ -77,7 +79,7 @@ impl<T> ChannelCore<T> {
                 Err(value)
             };
             if (*r).track {
-                record::executed(r, &self.header, OpKind::Send, open, location);
+                self.executed(r, OpKind::Send, open, false, location);
             }
             result
         }
@@ -113,7 +115,7 @@ impl<T> ChannelCore<T> {
             self.waiting.set(0);
             let value = self.queue().pop_front();
             if (*r).track {
-                record::executed(r, &self.header, OpKind::Recv, value.is_some(), location);
+                self.executed(r, OpKind::Recv, value.is_some(), true, location);
             }
             value
         }
@@ -132,10 +134,28 @@ impl<T> ChannelCore<T> {
             }
             let value = self.queue().pop_front();
             if (*r).track {
-                record::executed(r, &self.header, OpKind::Recv, value.is_some(), location);
+                self.executed(r, OpKind::Recv, value.is_some(), false, location);
             }
             (value, self.senders.load(Relaxed) > 0)
         }
+    }
+
+    /// Notes an operation, with what it leaves for a receiver and whether it may have had to wait.
+    ///
+    /// # Safety
+    /// As [`Self::send`].
+    unsafe fn executed(
+        &self,
+        r: *mut Rt,
+        kind: OpKind,
+        success: bool,
+        waits: bool,
+        location: &'static Location<'static>,
+    ) {
+        let value = if self.is_waiting() { RECEIVER_WAITS } else { RECEIVER_GOES_ON };
+        let expected = if waits { 0 } else { NEVER_WAITS };
+        // SAFETY: as the caller.
+        unsafe { record::executed_with(r, &self.header, kind, success, Values { found: 0, value, expected }, location) }
     }
 
     fn is_waiting(&self) -> bool {
@@ -169,7 +189,7 @@ impl<T> ChannelCore<T> {
             if last {
                 (*r).enabled |= self.waiting.get();
                 if (*r).track {
-                    record::executed(r, &self.header, OpKind::Send, true, location);
+                    self.executed(r, OpKind::Send, true, false, location);
                 }
             } else if (*r).track {
                 record::touched_object(r, &self.header, OpKind::Send);
@@ -187,7 +207,7 @@ impl<T> ChannelCore<T> {
             }
             self.receiver.store(false, Relaxed);
             if mine && (*r).track {
-                record::executed(r, &self.header, OpKind::Recv, true, location);
+                self.executed(r, OpKind::Recv, true, false, location);
             }
         }
         let rest = std::mem::take(&mut *self.queue());

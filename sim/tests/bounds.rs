@@ -1,0 +1,121 @@
+//! Exhaustive exploration within a bound finds exactly the traces within it, and says how many schedules they stand for.
+
+#[allow(dead_code, reason = "other tests measure")]
+#[path = "programs/language/mod.rs"]
+mod language;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use interleaf::Strategy;
+use language::program::Program;
+use language::run::exhaust_by;
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
+}
+
+/// One line of what is known: see `programs.rs`.
+#[derive(Default)]
+struct Known {
+    parameters: Vec<(String, i64)>,
+    complete: u64,
+    unfinished: u64,
+    distinct: u64,
+    within: Vec<u64>,
+}
+
+impl Known {
+    fn read(line: &str) -> Self {
+        let mut known = Self::default();
+        for (key, value) in line.split_whitespace().map(|item| item.split_once('=').expect("KEY=VALUE")) {
+            let number = || value.parse::<u64>().expect("a number");
+            match key {
+                "complete" => known.complete = number(),
+                "unfinished" => known.unfinished = number(),
+                "distinct" => known.distinct = number(),
+                "within" => known.within = value.split('/').map(|n| n.parse().expect("a number")).collect(),
+                _ => known.parameters.push((key.to_owned(), value.parse().expect("a number"))),
+            }
+        }
+        known
+    }
+
+    fn program(&self, text: &str) -> Arc<Program> {
+        let parameters: Vec<_> = self.parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        Arc::new(Program::read(text, &parameters).expect("a program"))
+    }
+
+    /// What is found to be different.
+    fn differences(&self, text: &str) -> Vec<String> {
+        let program = self.program(text);
+        let mut differences = Vec::new();
+        let (_, all) = exhaust_by(Strategy::Exhaustive { preemptions: None }, &program, 300_000, true);
+        let mut compare = |what: String, found: u128, expected: u64| {
+            if found != expected.into() {
+                differences.push(format!("{what}: {found}, not {expected}"));
+            }
+        };
+        assert!(
+            all.complete && all.exhaustive.schedules_are_exact && all.exhaustive.unjudged == 0,
+            "{:?}",
+            all.exhaustive
+        );
+        let schedules = all.exhaustive.schedules.expect("a number");
+        compare("schedules".into(), schedules, self.complete + self.unfinished);
+        compare("traces".into(), (all.exhaustive.traces + all.exhaustive.deadlocked).into(), self.distinct);
+        for (bound, &expected) in self.within.iter().enumerate() {
+            let strategy = Strategy::Exhaustive { preemptions: Some(bound as u32) };
+            let (_, report) = exhaust_by(strategy, &program, 300_000, false);
+            compare(format!("within {bound} preemptions"), report.executions.into(), expected);
+            compare(format!("distinct within {bound} preemptions"), report.distinct.into(), expected);
+            assert!(report.complete && report.exhaustive.unjudged == 0, "{:?}", report.exhaustive);
+            if std::env::var_os("INTERLEAF_SHOW").is_some() {
+                eprintln!(
+                    "{:?} {bound}: {} of {}, {:?}",
+                    self.parameters, report.executions, self.distinct, report.exhaustive
+                );
+            }
+        }
+        if let Some(most) = self.within.iter().position(|&n| n == self.distinct) {
+            compare("most preemptions".into(), all.exhaustive.preemptions.into(), most as u64);
+        }
+        differences
+    }
+}
+
+#[test]
+fn fixtures_have_the_known_traces_within_each_bound() {
+    let entries = fs::read_dir(directory().join("fixtures")).expect("the fixtures");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    let mut wrong = Vec::new();
+    for path in paths {
+        let text = fs::read_to_string(&path).expect("a fixture");
+        for line in text.lines().filter_map(|line| line.strip_prefix("#:")) {
+            for difference in Known::read(line).differences(&text) {
+                wrong.push(format!("{} {line}: {difference}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn published_programs_have_the_known_traces_within_each_bound() {
+    let Some(outside) = std::env::var_os("INTERLEAF_PROGRAMS").map(PathBuf::from) else {
+        eprintln!("INTERLEAF_PROGRAMS is not set: only the fixtures were counted");
+        return;
+    };
+    let table = fs::read_to_string(directory().join("published.txt")).expect("the table");
+    let mut wrong = Vec::new();
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let (name, known) = line.split_once(' ').expect("NAME and what is known");
+        let text = fs::read_to_string(outside.join(format!("{name}.prog"))).expect(name);
+        for difference in Known::read(known).differences(&text) {
+            wrong.push(format!("{line}: {difference}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -103,6 +103,48 @@ fn fixtures_have_the_known_traces_within_each_bound() {
 }
 
 #[test]
+fn fixtures_have_the_known_traces_within_each_number_of_delays() {
+    let table = fs::read_to_string(directory().join("delays.txt")).expect("the table");
+    let (mut wrong, mut instances) = (Vec::new(), 0);
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let (line, delays) = line.split_once("delays=").expect("NAME PARAMETERS delays=…");
+        let (name, parameters) = line.split_once(' ').expect("a name");
+        let text = fs::read_to_string(directory().join(format!("fixtures/{name}.prog"))).expect(name);
+        let program = Known::read(parameters).program(&text);
+        for (delays, expected) in delays.split('/').enumerate() {
+            let (_, report) = exhaust_by(Strategy::Delays { delays: delays as u32 }, &program, 300_000, false);
+            instances += 1;
+            if report.exhaustive.traces.to_string() != expected || !report.complete || report.exhaustive.unjudged > 0 {
+                wrong.push(format!("{line} {delays} delays: {expected} expected, {:?}", report.exhaustive));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(instances > 300, "only {instances} instances");
+}
+
+#[test]
+fn bounds_in_turn_count_each_trace_once() {
+    let text = fs::read_to_string(directory().join("fixtures/reordered_stores.prog")).expect("a fixture");
+    let known = Known { parameters: vec![("S".into(), 2)], ..Known::default() };
+    let program = known.program(&text);
+    for (last, expected) in [6, 24, 42, 44, 44].into_iter().enumerate() {
+        let (_, report) = exhaust_by(Strategy::Iterative { preemptions: last as u32 }, &program, 300_000, false);
+        let found = report.exhaustive;
+        assert_eq!(
+            (report.executions, report.distinct, report.complete),
+            (expected, expected, true),
+            "{last}: {found:?}"
+        );
+        assert_eq!(found.preemptions, last.min(3) as u32);
+        assert!(last == 0 || found.again > 0);
+    }
+    let rounds =
+        |last| exhaust_by(Strategy::Iterative { preemptions: last }, &program, 300_000, false).1.exhaustive.again;
+    assert_eq!(rounds(3), rounds(9), "no further round is made once nothing was beyond the bound");
+}
+
+#[test]
 fn published_programs_have_the_known_traces_within_each_bound() {
     let Some(outside) = std::env::var_os("INTERLEAF_PROGRAMS").map(PathBuf::from) else {
         eprintln!("INTERLEAF_PROGRAMS is not set: only the fixtures were counted");

@@ -300,7 +300,7 @@ impl<'a> Orders<'a> {
     fn releases_for(&self, event: usize, next: usize) -> bool {
         let kind = self.record.events[next].kind;
         let taken = self.record.accesses_of(next).iter().find(|a| a.kind == kind && !Object::is_hidden(a.object));
-        let released = self.record.accesses_of(event).last();
+        let released = self.record.accesses_of(event).iter().rfind(|a| !Object::is_hidden(a.object));
         taken.zip(released).is_some_and(|(taken, released)| {
             taken.object == released.object && matches!(released.kind, OpKind::Unlock | OpKind::WriteUnlock)
         })

@@ -32,5 +32,6 @@ pub(crate) mod item;
 pub(crate) mod model;
 pub(crate) mod orders;
 pub(crate) mod record;
+pub(crate) mod reversal;
 pub(crate) mod search;
 pub(crate) mod tally;

@@ -376,3 +376,6 @@ fn gives_way(record: &Record, event: usize) -> bool {
     let kind = record.events[event].kind;
     kind.gives_way() || kind == OpKind::Wait && record.accesses_of(event).iter().any(timed_out)
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,9 +14,13 @@ use super::candidates::Run;
 use super::guide::{Guide, Verdict};
 use super::item::Item;
 use super::record::Record;
+use super::reversal;
 
 /// Steps after which an exhaustive run is cut: the order of events takes memory that grows with their square.
 const MAX_STEPS: u32 = 20_000;
+
+/// Failures for which the nearest run that passes is looked for.
+const EXPLAINED: usize = 8;
 
 /// Runs `f` once for every trace.
 pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<Instant>, f: &F) -> Report {
@@ -48,23 +52,26 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
                 let run = Run::of(&mut guide);
                 let deadlocked = matches!(outcome.failure.as_deref(), Some(FailureKind::Deadlock { .. }));
                 let ruling = judge.rule(&run, deadlocked, &mut worker.report.exhaustive);
-                if ruling.leads_on {
-                    stack.push(run);
-                } else {
-                    pool.push(run.record);
-                }
                 if ruling.counts {
                     worker.count(&outcome);
                     if let Some(counter) = explorer.progress {
                         counter.fetch_add(1, Ordering::Relaxed);
                     }
                     if let Some(kind) = outcome.failure {
-                        let failure = worker.confirm(seed, *kind, outcome.steps);
+                        let mut failure = worker.confirm(seed, *kind, outcome.steps);
+                        if worker.report.failures.len() < EXPLAINED {
+                            failure.reversal = reversal::nearest(&mut worker, &run, &failure);
+                        }
                         worker.report.failures.push(failure);
                         if worker.report.failures.len() >= explorer.max_failures {
                             break;
                         }
                     }
+                }
+                if ruling.leads_on {
+                    stack.push(run);
+                } else {
+                    pool.push(run.record);
                 }
             }
             Verdict::Empty => {

@@ -8,7 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use interleaf::Strategy;
+use interleaf::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use interleaf::sync::mpsc;
+use interleaf::{Explorer, Replay, Strategy, replay, thread};
 use language::program::Program;
 use language::run::exhaust_by;
 
@@ -142,6 +144,109 @@ fn bounds_in_turn_count_each_trace_once() {
     let rounds =
         |last| exhaust_by(Strategy::Iterative { preemptions: last }, &program, 300_000, false).1.exhaustive.again;
     assert_eq!(rounds(3), rounds(9), "no further round is made once nothing was beyond the bound");
+}
+
+/// Two threads that each read a cell and store one more, as often as asked.
+fn losing(rounds: usize) -> impl Fn() + Sync {
+    move || {
+        let cell = Arc::new(AtomicU32::new(0));
+        let add = || {
+            let cell = Arc::clone(&cell);
+            thread::spawn(move || (0..rounds).for_each(|_| cell.store(cell.load(SeqCst) + 1, SeqCst)))
+        };
+        let threads = [add(), add()];
+        threads.into_iter().for_each(|t| t.join().unwrap());
+        assert_eq!(cell.load(SeqCst) as usize, 2 * rounds);
+    }
+}
+
+#[test]
+fn a_failure_beyond_the_bound_is_none() {
+    let explorer = |preemptions| Explorer::new().strategy(Strategy::Exhaustive { preemptions }).max_failures(1_000);
+    let report = explorer(Some(0)).run(losing(2));
+    assert!(report.failures.is_empty() && report.complete, "{:?}", report.exhaustive);
+    assert!(report.exhaustive.beyond > 0);
+    let report = explorer(Some(1)).run(losing(2));
+    assert_eq!((report.executions, report.failures.len()), (8, 4), "{:?}", report.exhaustive);
+}
+
+#[test]
+fn the_first_failure_is_shown_with_the_fewest_preemptions() {
+    // Each thread must be left between two of its operations, but for the last time.
+    let program = || {
+        let (a, b) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+        let thread = {
+            let (a, b) = (Arc::clone(&a), Arc::clone(&b));
+            thread::spawn(move || {
+                a.store(1, SeqCst);
+                let seen = b.load(SeqCst);
+                a.store(2, SeqCst);
+                (seen, b.load(SeqCst))
+            })
+        };
+        let first = a.load(SeqCst);
+        b.store(1, SeqCst);
+        let second = a.load(SeqCst);
+        b.store(2, SeqCst);
+        assert_ne!((first, second, thread.join().unwrap()), (1, 2, (1, 2)));
+    };
+    for strategy in [Strategy::Iterative { preemptions: 9 }, Strategy::Exhaustive { preemptions: None }] {
+        let report = Explorer::new().strategy(strategy.clone()).run(program);
+        let failure = report.first_failure().expect("a failure");
+        assert_eq!(failure.trace.preemptions(), 3, "{strategy}: {failure}");
+        assert!(matches!(replay(&failure.token.parse().expect("a token"), program), Replay::Failed(_)));
+    }
+    for (bound, fails) in [(2, false), (3, true)] {
+        let report = Explorer::new().strategy(Strategy::Exhaustive { preemptions: Some(bound) }).run(program);
+        assert_eq!(report.failures.len(), usize::from(fails));
+    }
+}
+
+#[test]
+fn a_run_that_a_failure_cuts_is_judged_by_what_the_others_could_have_done() {
+    // Main fails at once, which it can only after the other thread's first store: that one is left in the middle.
+    let program = || {
+        let cell = Arc::new(AtomicU32::new(0));
+        let thread = {
+            let cell = Arc::clone(&cell);
+            thread::spawn(move || {
+                cell.store(1, SeqCst);
+                cell.store(2, SeqCst);
+            })
+        };
+        assert_ne!(cell.load(SeqCst), 1);
+        thread.join().unwrap();
+    };
+    for (bound, failures) in [(0, 0), (1, 1)] {
+        let strategy = Strategy::Exhaustive { preemptions: Some(bound) };
+        let report = Explorer::new().strategy(strategy).max_failures(100).run(program);
+        assert_eq!(report.failures.len(), failures, "{:?}", report.exhaustive);
+    }
+}
+
+#[test]
+fn whoever_waits_for_a_message_or_a_token_cannot_be_preempted() {
+    let program = || {
+        let (sender, receiver) = mpsc::channel();
+        let reader = thread::spawn(move || receiver.recv().unwrap() + receiver.recv().unwrap());
+        let parked = thread::spawn(thread::park);
+        sender.send(1).unwrap();
+        parked.thread().unpark();
+        sender.send(2).unwrap();
+        reader.join().unwrap();
+        parked.join().unwrap();
+    };
+    let report =
+        Explorer::new().strategy(Strategy::Exhaustive { preemptions: None }).count_schedules(true).run(program);
+    let by_search = Explorer::new().strategy(Strategy::Dfs { preemptions: None }).seeds(0..100_000).run(program);
+    assert!(by_search.complete && by_search.failures.is_empty());
+    assert_eq!(report.exhaustive.schedules, Some(by_search.executions.into()), "{:?}", report.exhaustive);
+    for bound in 0..4 {
+        let strategy = |s: Strategy| Explorer::new().strategy(s).count_distinct(true).seeds(0..100_000);
+        let found = strategy(Strategy::Exhaustive { preemptions: Some(bound) }).run(program);
+        let expected = strategy(Strategy::Dfs { preemptions: Some(bound) }).run(program);
+        assert_eq!(found.executions, expected.distinct, "{bound}");
+    }
 }
 
 #[test]

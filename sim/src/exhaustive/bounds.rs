@@ -14,7 +14,7 @@ use super::record::{Record, merge, set};
 use super::tally::Tally;
 
 /// Configurations of one trace that are looked at for a bound.
-const MAX_JUDGED: usize = 1 << 18;
+pub(crate) const MAX_JUDGED: usize = 1 << 18;
 /// Likewise, for totals that nobody has asked for.
 const MAX_SAMPLED: usize = 1 << 12;
 /// Likewise, if somebody has.

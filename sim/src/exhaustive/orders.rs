@@ -56,6 +56,17 @@ pub(crate) struct Orders<'a> {
     hard: Vec<u32>,
 }
 
+/// A configuration, and the actor that went last.
+type State = (Key, u8);
+
+/// A linear order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Least {
+    pub(crate) sum: u32,
+    /// The thread of each event.
+    pub(crate) threads: Vec<u32>,
+}
+
 /// A walk was given up, since there are too many configurations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TooMany;
@@ -224,6 +235,11 @@ impl<'a> Orders<'a> {
 
     /// The fewest preemptions of a linear order, if they are at most `cap`.
     pub(crate) fn preemptions(&self, cap: u32, limit: usize) -> Result<Option<u32>, TooMany> {
+        Ok(self.least_preempted(cap, limit)?.map(|least| least.sum))
+    }
+
+    /// A linear order with the fewest preemptions.
+    pub(crate) fn least_preempted(&self, cap: u32, limit: usize) -> Result<Option<Least>, TooMany> {
         let ends: Vec<u32> = self.actors.iter().map(|a| a.events.len() as u32).collect();
         let possible = |counts: &[u32], a: usize| self.possible(counts, a);
         self.least(&ends, cap, limit, possible, |counts, last, to| {
@@ -238,10 +254,11 @@ impl<'a> Orders<'a> {
         let ends: Vec<u32> = self.actors.iter().map(|a| a.events.len() as u32).collect();
         let n = self.actors.len();
         let possible = |counts: &[u32], a: usize| self.possible(counts, a);
-        self.least(&ends, cap, limit, possible, |counts, last, to| {
+        let least = self.least(&ends, cap, limit, possible, |counts, last, to| {
             let start = last.unwrap_or(0);
             (0..n).map(|i| (start + i) % n).take_while(|&u| u != to).filter(|&u| self.goes_on(counts, u)).count() as u32
-        })
+        })?;
+        Ok(least.map(|least| least.sum))
     }
 
     /// No schedule of any trace that begins with the events `of` (which must contain what comes before them) has fewer
@@ -278,10 +295,11 @@ impl<'a> Orders<'a> {
             Some((index, needed)) if *index == counts[a] => covers(counts, needed),
             _ => self.possible(counts, a),
         };
-        self.least(&ends, cap, limit, possible, |counts, last, to| {
+        let least = self.least(&ends, cap, limit, possible, |counts, last, to| {
             let gap = last.filter(|&last| last != to && counts[last] < ends[last]);
             u32::from(gap.is_some_and(|last| self.follows_at_once(last, counts[last])))
-        })
+        })?;
+        Ok(least.map(|least| least.sum))
     }
 
     /// Whether a thread could make an event as soon as it had made the one before, in any trace.
@@ -314,24 +332,34 @@ impl<'a> Orders<'a> {
         limit: usize,
         possible: impl Fn(&[u32], usize) -> bool,
         cost: impl Fn(&[u32], Option<usize>, usize) -> u32,
-    ) -> Result<Option<u32>, TooMany> {
+    ) -> Result<Option<Least>, TooMany> {
         let n = self.actors.len();
         let total: u32 = ends.iter().sum();
-        let mut best: BTreeMap<(Key, u8), u32> = BTreeMap::new();
-        let mut stacks: Vec<Vec<(Key, u8)>> = vec![vec![([0; 4], u8::MAX)]];
+        let first: State = ([0; 4], u8::MAX);
+        // The least sum to each state, and the state before.
+        let mut best: BTreeMap<State, (u32, State)> = BTreeMap::new();
+        let mut stacks = vec![vec![first]];
         let (mut counts, mut now) = (Vec::new(), 0);
         while now < stacks.len() {
             let Some((key, last)) = stacks[now].pop() else {
                 now += 1;
                 continue;
             };
-            if best.get(&(key, last)).is_some_and(|&b| (b as usize) < now) {
+            if best.get(&(key, last)).is_some_and(|b| (b.0 as usize) < now) {
                 continue;
             }
             self.open(&key, &mut counts);
             if counts.iter().sum::<u32>() == total {
-                return Ok(Some(now as u32));
+                let mut threads = Vec::with_capacity(total as usize);
+                let mut state = (key, last);
+                while state != first {
+                    threads.push(self.actors[usize::from(state.1)].thread);
+                    state = best[&state].1;
+                }
+                threads.reverse();
+                return Ok(Some(Least { sum: now as u32, threads }));
             }
+            let here = (key, last);
             let last = (last != u8::MAX).then_some(usize::from(last));
             // The last thread is pushed last and so tried first: that costs nothing and often leads to the end.
             let others = (0..n).rev().filter(|&a| Some(a) != last);
@@ -344,9 +372,9 @@ impl<'a> Orders<'a> {
                     continue;
                 }
                 let state = (self.step(&key, to), to as u8);
-                let known = best.entry(state).or_insert(u32::MAX);
-                if *known > sum as u32 {
-                    *known = sum as u32;
+                let known = best.entry(state).or_insert((u32::MAX, here));
+                if known.0 > sum as u32 {
+                    *known = (sum as u32, here);
                     if stacks.len() <= sum {
                         stacks.resize_with(sum + 1, Vec::new);
                     }

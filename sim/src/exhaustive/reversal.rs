@@ -14,9 +14,11 @@ use crate::runtime::execution::Detail;
 use crate::strategy::{Active, Plan, Point, Scheduler};
 use crate::trace::{Decision, Trace, verb};
 
+use super::bounds::MAX_JUDGED;
 use super::candidates::Run;
 use super::guide::Waiting;
 use super::model::{self, Kept};
+use super::orders::Orders;
 use super::record::{Access, Record, bit, meets, set};
 
 /// Pairs that are tried.
@@ -54,6 +56,24 @@ pub(crate) fn nearest<F: Fn() + Sync>(
         }
     }
     None
+}
+
+/// The same failure in a schedule of its trace with the fewest preemptions, if it was found in another.
+pub(crate) fn straighten<F: Fn() + Sync>(worker: &mut Worker<'_, '_, F>, run: &Run, failure: &mut Failure) {
+    let made = failure.trace.preemptions() as u32;
+    let Some(orders) = Orders::new(&run.record, run.wishes()).filter(|_| made > 0) else { return };
+    let Ok(Some(least)) = orders.least_preempted(made - 1, MAX_JUDGED) else { return };
+    let follow = Follow::new(&failure.trace, &least.threads, least.threads.len());
+    let outcome = worker.run_plan(failure.seed, Plan::Asked(Active::Asked(Box::new(follow))), Detail::Full);
+    let trace = worker.machine.trace();
+    let fewer = (trace.preemptions() as u32) < made;
+    if let Some(mut kind) = outcome.failure.map(|kind| *kind).filter(|k| fewer && k.signature() == failure.signature())
+    {
+        failure.backtrace = kind.take_backtrace();
+        failure.kind = kind;
+        failure.token = worker.token(failure.seed, &trace);
+        failure.trace = trace;
+    }
 }
 
 fn thread_of(record: &Record, wishes: &[Waiting], k: usize) -> u32 {

@@ -19,7 +19,7 @@ use super::reversal;
 /// Steps after which an exhaustive run is cut: the order of events takes memory that grows with their square.
 const MAX_STEPS: u32 = 20_000;
 
-/// Failures for which the nearest run that passes is looked for.
+/// Failures that are shown with the fewest preemptions, and for which the nearest run that passes is looked for.
 const EXPLAINED: usize = 8;
 
 /// Runs `f` once for every trace.
@@ -61,6 +61,7 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
                         let mut failure = worker.confirm(seed, *kind, outcome.steps);
                         if worker.report.failures.len() < EXPLAINED {
                             failure.reversal = reversal::nearest(&mut worker, &run, &failure);
+                            reversal::straighten(&mut worker, &run, &mut failure);
                         }
                         worker.report.failures.push(failure);
                         if worker.report.failures.len() >= explorer.max_failures {

@@ -45,7 +45,7 @@ impl Stratum {
 impl Tally {
     /// Whether the next trace is one of the sample.
     pub(crate) fn samples_next(&self) -> bool {
-        self.traces < FIRST || self.traces.trailing_zeros() >= self.traces.ilog2() - FIRST.ilog2() + 1
+        self.traces < FIRST || self.traces.trailing_zeros() > self.traces.ilog2() - FIRST.ilog2()
     }
 
     /// Adds a trace: not looked at, or looked at with or without result.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use interleaf::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use interleaf::sync::mpsc;
+use interleaf::sync::{Condvar, Mutex, RwLock, mpsc};
 use interleaf::{Explorer, Replay, Strategy, replay, thread};
 use language::program::Program;
 use language::run::exhaust_by;
@@ -265,4 +265,117 @@ fn published_programs_have_the_known_traces_within_each_bound() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A few operations of a thread of a random program.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Load(usize),
+    Store(usize),
+    Add(usize),
+    Claim(usize),
+    Locked(usize),
+    Try,
+    Read,
+    Write(usize),
+    Wait,
+    Notify(bool),
+}
+
+struct Shared {
+    cells: [AtomicU32; 2],
+    mutex: Mutex<()>,
+    lock: RwLock<()>,
+    bell: Condvar,
+}
+
+impl Step {
+    fn draw(draw: &mut impl FnMut(usize) -> usize, theme: usize) -> Self {
+        let cell = draw(2);
+        match (draw(6), theme) {
+            (0 | 1, 0) => Self::Claim(cell),
+            (0, 1) => Self::Locked(cell),
+            (1, 1) => Self::Try,
+            (0, 2) => Self::Read,
+            (1, 2) => Self::Write(cell),
+            (0 | 1, 3) => Self::Wait,
+            (2 | 3, 3) => Self::Notify(cell == 0),
+            (2 | 3, _) => Self::Load(cell),
+            (4, _) => Self::Store(cell),
+            _ => Self::Add(cell),
+        }
+    }
+
+    fn run(self, shared: &Shared, own: u32) {
+        match self {
+            Self::Load(c) => drop(shared.cells[c].load(SeqCst)),
+            Self::Store(c) => shared.cells[c].store(own, SeqCst),
+            Self::Add(c) => drop(shared.cells[c].fetch_add(1, SeqCst)),
+            Self::Claim(c) => drop(shared.cells[c].compare_exchange_weak(0, own, SeqCst, SeqCst)),
+            Self::Locked(c) => {
+                let _guard = shared.mutex.lock().unwrap();
+                shared.cells[c].fetch_add(1, SeqCst);
+            }
+            Self::Try => drop(shared.mutex.try_lock()),
+            Self::Read => drop(shared.lock.read().unwrap()),
+            Self::Write(c) => {
+                let _guard = shared.lock.write().unwrap();
+                shared.cells[c].store(own, SeqCst);
+            }
+            Self::Wait => drop(shared.bell.wait(shared.mutex.lock().unwrap()).unwrap()),
+            Self::Notify(all) => {
+                let _guard = shared.mutex.lock().unwrap();
+                if all { shared.bell.notify_all() } else { shared.bell.notify_one() }
+            }
+        }
+    }
+}
+
+#[test]
+fn random_programs_have_the_same_traces_within_a_bound_as_a_bounded_search_finds() {
+    let mut state = 7u64;
+    let mut draw = |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    let (mut compared, mut pruned) = (0, 0);
+    for round in 0..100 {
+        let threads = 2 + draw(2);
+        let program: Vec<Vec<Step>> = (0..threads)
+            .map(|_| (0..2 + draw(3 - threads / 3)).map(|_| Step::draw(&mut draw, round % 4)).collect())
+            .collect();
+        let run = || {
+            let shared = Arc::new(Shared {
+                cells: [AtomicU32::new(0), AtomicU32::new(0)],
+                mutex: Mutex::new(()),
+                lock: RwLock::new(()),
+                bell: Condvar::new(),
+            });
+            let threads: Vec<_> = (1..)
+                .zip(program.clone())
+                .map(|(own, steps)| {
+                    let shared = Arc::clone(&shared);
+                    thread::spawn(move || steps.into_iter().for_each(|s| s.run(&shared, own)))
+                })
+                .collect();
+            threads.into_iter().for_each(|t| t.join().unwrap());
+        };
+        let explorer = |strategy| {
+            let explorer = Explorer::new().strategy(strategy).seeds(0..20_000).max_failures(usize::MAX);
+            explorer.every_operation(true).whole_deadlocks(true).count_distinct(true)
+        };
+        for bound in 0..3 {
+            let expected = explorer(Strategy::Dfs { preemptions: Some(bound) }).run(run);
+            let found = explorer(Strategy::Exhaustive { preemptions: Some(bound) }).run(run);
+            if !expected.complete {
+                continue;
+            }
+            compared += 1;
+            pruned += u64::from(found.exhaustive.beyond > 0);
+            let told = format!("{program:?} within {bound}: {:?}", found.exhaustive);
+            assert_eq!((found.executions, found.distinct), (expected.distinct, expected.distinct), "{told}");
+            assert_eq!(found.exhaustive.unjudged, 0);
+        }
+    }
+    assert!(compared > 200 && pruned > 60, "{compared} {pruned}");
 }

@@ -282,10 +282,10 @@ impl<'a> Orders<'a> {
         let mut late: Vec<Option<(u32, Vec<u32>)>> = vec![None; ends.len()];
         for (thread, index, after) in displaced {
             let Some(a) = self.actors.iter().position(|a| a.thread == *thread) else { continue };
-            let known = late[a].as_ref().is_some_and(|l| l.0 == *index);
-            let next = known || *index > 0 && ends[a] == *index && self.follows_at_once(a, *index);
-            if next {
-                ends[a] = *index + 1;
+            // The event before must be one of them: what the thread announces behind another may be something else.
+            let first = inside(&self.actors[a]);
+            if *index > 0 && first == *index && self.follows_at_once(a, *index) {
+                ends[a] = first + 1;
                 let needed = &mut late[a].get_or_insert_with(|| (*index, vec![0; self.actors.len()])).1;
                 let row = self.counts(after);
                 needed.iter_mut().zip(row).for_each(|(n, r)| *n = (*n).max(r));

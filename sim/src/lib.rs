@@ -39,7 +39,7 @@ mod simulation {
     pub use crate::explore::check::{EXECUTIONS_VARIABLE, REPLAY_VARIABLE, TestResult, check, run_test};
     pub use crate::explore::coverage::{Coverage, NewClass};
     pub use crate::explore::explorer::{Exhaustive, Explorer, Report};
-    pub use crate::explore::failure::{Blocked, Failure, FailureKind, Waited};
+    pub use crate::explore::failure::{Blocked, Failure, FailureKind, Operation, Reversal, Waited};
     pub use crate::explore::replay::{Replay, replay, replay_choices, replay_with};
     pub use crate::explore::token::{Token, TokenError};
     pub use crate::fault::Faults;

@@ -114,18 +114,21 @@ fn budget(value: &Expr) -> syn::Result<u64> {
 
 fn check_strategy(name: &syn::LitStr) -> syn::Result<()> {
     let text = name.value();
+    if text.strip_prefix("exhaustive:0..").is_some_and(|k| k.parse::<u32>().is_ok()) {
+        return Ok(());
+    }
     let (kind, argument) = match text.split_once(':') {
         Some((kind, argument)) => (kind, Some(argument.parse::<u32>())),
         None => (text.as_str(), None),
     };
     match (kind, argument) {
         ("portfolio" | "random" | "pct" | "pos" | "urw" | "surw" | "dfs" | "exhaustive", None)
-        | ("dfs" | "exhaustive", Some(Ok(_)))
+        | ("dfs" | "exhaustive" | "delay", Some(Ok(_)))
         | ("pct", Some(Ok(1..=100))) => Ok(()),
         _ => Err(syn::Error::new_spanned(
             name,
-            "unknown strategy: expected portfolio, random, pct:D (D from 1 to 100), pos, urw, surw, dfs, dfs:K, exhaustive or \
-             exhaustive:K",
+            "unknown strategy: expected portfolio, random, pct:D (D from 1 to 100), pos, urw, surw, dfs, dfs:K, exhaustive, \
+             exhaustive:K, exhaustive:0..K or delay:D",
         )),
     }
 }

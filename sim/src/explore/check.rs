@@ -55,7 +55,8 @@ pub fn run_test<F: Fn() + Sync>(explorer: &Explorer<'_>, f: F) {
             _ => panic!("{EXECUTIONS_VARIABLE}: expected a positive number, got `{text}`"),
         }
     }
-    let exhaustive = matches!(explorer.strategy, Strategy::Exhaustive { .. });
+    let exhaustive =
+        matches!(explorer.strategy, Strategy::Exhaustive { .. } | Strategy::Iterative { .. } | Strategy::Delays { .. });
     if exhaustive && !explorer.limited {
         explorer.seeds.end = 1 << 63;
     }

@@ -55,6 +55,7 @@ pub struct Explorer<'a> {
     pub(crate) workers: usize,
     pub(crate) max_failures: usize,
     pub(crate) distinct: bool,
+    pub(crate) schedules: bool,
     pub(crate) determinism: bool,
     pub(crate) monitor: Option<std::sync::Arc<MonitorFactory<'a>>>,
     pub(crate) stop: Option<&'a AtomicBool>,
@@ -90,6 +91,7 @@ impl<'a> Explorer<'a> {
             workers: 1,
             max_failures: 1,
             distinct: false,
+            schedules: false,
             determinism: true,
             monitor: None,
             stop: None,
@@ -174,6 +176,13 @@ impl<'a> Explorer<'a> {
         self
     }
 
+    /// Exhaustive exploration: counts the schedules of every trace, and the preemptions that each needs, instead of
+    /// those of a sample. Takes more time than the runs if threads have much to do that nobody else sees.
+    pub fn count_schedules(mut self, on: bool) -> Self {
+        self.schedules = on;
+        self
+    }
+
     /// Whether a sample of the seeds (the 1st, 2nd, 4th, 8th, …) is run twice and compared event by event. On by
     /// default: uncontrolled nondeterminism makes every other result worthless.
     pub fn check_determinism(mut self, on: bool) -> Self {
@@ -236,7 +245,7 @@ impl<'a> Explorer<'a> {
         if let Strategy::Dfs { preemptions } = self.strategy {
             return search(self, preemptions, deadline, &f);
         }
-        if let Strategy::Exhaustive { .. } = self.strategy {
+        if let Strategy::Exhaustive { .. } | Strategy::Iterative { .. } | Strategy::Delays { .. } = self.strategy {
             return crate::exhaustive::search::search(self, deadline, &f);
         }
         let next = AtomicU64::new(self.seeds.start);
@@ -258,7 +267,7 @@ impl<'a> Explorer<'a> {
 }
 
 /// What an exhaustive exploration did besides its runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exhaustive {
     /// Runs that were given up at their end, because no trace was left for them.
     pub redundant: u64,
@@ -268,18 +277,70 @@ pub struct Exhaustive {
     pub depth: u64,
     /// The estimated number of traces, if it was asked for.
     pub estimate: Estimate,
+    /// Runs of traces beyond the bound on preemptions or delays: they had to be made to find others, and are neither
+    /// executions nor failures.
+    pub beyond: u64,
+    /// Bounds in turn: runs of traces that an earlier round had found.
+    pub again: u64,
+    /// Failures that cut their run, so that traces that go on otherwise may have been missed: deadlocks do not.
+    pub cut: u64,
+    /// Traces that were taken as within the bound, since they have too many schedules to tell.
+    pub unjudged: u64,
+    /// Traces whose runs did not deadlock, failed ones included.
+    pub traces: u64,
+    /// Traces whose runs deadlocked.
+    pub deadlocked: u64,
+    /// Schedules that all these stand for: the number of runs that a search without any reduction would make. `None`
+    /// if they are more than 2^128 or too many to be counted.
+    pub schedules: Option<u128>,
+    /// `schedules` was counted trace by trace. Otherwise it is an estimate from a sample that is the same each time:
+    /// each of the first 64 traces, each second one up to 128, each fourth one up to 256, and so on.
+    pub schedules_are_exact: bool,
+    /// Most preemptions that a trace needs, among those that were looked at (all of them with a bound on preemptions or
+    /// [`Explorer::count_schedules`], otherwise that sample).
+    pub preemptions: u32,
+}
+
+impl Default for Exhaustive {
+    /// What no exploration did.
+    fn default() -> Self {
+        Self::NONE
+    }
 }
 
 impl Exhaustive {
+    pub(crate) const NONE: Self = Self {
+        redundant: 0,
+        probes: 0,
+        depth: 0,
+        estimate: Estimate { traces: 0.0, error: 0.0, samples: 0 },
+        beyond: 0,
+        again: 0,
+        cut: 0,
+        unjudged: 0,
+        traces: 0,
+        deadlocked: 0,
+        schedules: Some(0),
+        schedules_are_exact: true,
+        preemptions: 0,
+    };
+
     fn merge(&mut self, other: &Self) {
         self.redundant += other.redundant;
         self.probes += other.probes;
+        self.depth = self.depth.max(other.depth);
         if self.estimate.samples == 0 {
             self.estimate = other.estimate;
         }
-        if other.depth > self.depth {
-            self.depth = other.depth;
-        }
+        self.beyond += other.beyond;
+        self.again += other.again;
+        self.cut += other.cut;
+        self.unjudged += other.unjudged;
+        self.traces += other.traces;
+        self.deadlocked += other.deadlocked;
+        self.schedules = self.schedules.zip(other.schedules).and_then(|(a, b)| a.checked_add(b));
+        self.schedules_are_exact &= other.schedules_are_exact;
+        self.preemptions = self.preemptions.max(other.preemptions);
     }
 }
 
@@ -338,12 +399,7 @@ impl Report {
             repeated: 0,
             fired: [0; 2],
             abandoned: 0,
-            exhaustive: Exhaustive {
-                redundant: 0,
-                probes: 0,
-                depth: 0,
-                estimate: Estimate { traces: 0.0, error: 0.0, samples: 0 },
-            },
+            exhaustive: Exhaustive::NONE,
             frontier: None,
             coverage: Vec::new(),
             set: Distinct::new(),

@@ -195,7 +195,10 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
             },
             Strategy::Bytes(input) => Plan::Asked(Active::Asked(Box::new(Bytes::new(input.clone())))),
             Strategy::Custom(make) => Plan::Asked(Active::Asked(make(seed))),
-            Strategy::Dfs { .. } | Strategy::Exhaustive { .. } => Plan::Random,
+            Strategy::Dfs { .. }
+            | Strategy::Exhaustive { .. }
+            | Strategy::Iterative { .. }
+            | Strategy::Delays { .. } => Plan::Random,
         }
     }
 
@@ -227,12 +230,25 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         self.failure(seed, kind, trace)
     }
 
+    /// The token of the last run.
+    pub(crate) fn token(&self, seed: u64, trace: &Trace) -> String {
+        Token::of(&self.explorer.name, seed, self.machine.settings_of_last_run(), trace).to_string()
+    }
+
     fn failure(&self, seed: u64, mut kind: FailureKind, trace: Trace) -> Failure {
-        let settings = self.machine.settings_of_last_run();
-        let token = Token::of(&self.explorer.name, seed, settings, &trace).to_string();
+        let token = self.token(seed, &trace);
         let backtrace = kind.take_backtrace();
         let strategy = self.strategy_name(seed);
-        Failure { kind, seed, strategy, found_after: self.report.executions - 1, token, trace, backtrace }
+        Failure {
+            kind,
+            seed,
+            strategy,
+            found_after: self.report.executions - 1,
+            token,
+            trace,
+            backtrace,
+            reversal: None,
+        }
     }
 
     /// Runs a seed twice more with everything on and compares event by event.

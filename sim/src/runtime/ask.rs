@@ -88,6 +88,21 @@ pub(crate) unsafe fn over(r: *mut Rt) {
     }
 }
 
+/// A failure cuts the run; the threads other than the failed one are where they were.
+///
+/// # Safety
+/// As [`next_thread`].
+pub(crate) unsafe fn cut(r: *mut Rt) {
+    // SAFETY: as the caller; the guide is taken out of the runtime while it runs.
+    unsafe {
+        let mut active = std::mem::replace(&mut (*r).active, Active::None);
+        if let Active::Guided(guide) = &mut active {
+            guide.cut(&mut *r);
+        }
+        (*r).active = active;
+    }
+}
+
 /// Number of the sync object that the thread in `slot` has announced an operation on.
 pub(crate) fn operand(rt: &mut Rt, slot: usize) -> Option<u32> {
     announced(rt, slot).object

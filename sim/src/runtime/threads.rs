@@ -18,7 +18,7 @@ use super::packet::Packet;
 use super::panic_hook::Caught;
 use super::point::{Cancelled, cancelled, go_on, next_thread, set_priority};
 use super::rt::{MAX_THREADS, Mode, Pending, RUNNER, Rt, current};
-use super::{context, deadlock, inlined, locals, record, teardown};
+use super::{ask, context, deadlock, inlined, locals, record, teardown};
 
 /// What [`crate::thread::scope`] panics with.
 pub(crate) const SCOPED_PANIC: &str = "a scoped thread panicked";
@@ -276,6 +276,9 @@ unsafe fn ended(r: *mut Rt) -> usize {
         (*r).alive &= !bit;
         (*r).enabled &= !bit;
         (*r).unwinding &= !bit;
+        if (*r).cancel {
+            ask::cut(r);
+        }
         let joiners = (*r).joiners[me];
         (*r).enabled |= joiners;
         (*r).eager |= joiners;

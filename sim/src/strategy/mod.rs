@@ -62,8 +62,23 @@ pub enum Strategy {
     },
     /// Every distinguishable interleaving (Mazurkiewicz trace) once, and no other run: see [`crate::Explorer`].
     Exhaustive {
-        /// Most preemptions that the least preempted schedule of a trace needs; `None` for all traces.
+        /// Most preemptions that the least preempted schedule of a trace needs; `None` for all traces. A report is
+        /// complete if all traces within the bound were found.
         preemptions: Option<u32>,
+    },
+    /// As [`Strategy::Exhaustive`] with each bound from none to `preemptions` in turn, so that the first failure is one
+    /// with the fewest preemptions. Each trace is counted once, in the first round that it is within.
+    Iterative {
+        /// The last bound. The exploration ends before it if no trace needs as many.
+        preemptions: u32,
+    },
+    /// As [`Strategy::Exhaustive`], for the traces that have a schedule with at most so many delays (Emmi, Qadeer,
+    /// Rakamarić, POPL 2011): departures from a scheduler that goes on with the running thread as long as it can and
+    /// then with the next one that can, in the order in which threads are started. It costs nothing to pass over a
+    /// thread that cannot go on.
+    Delays {
+        /// Most delays.
+        delays: u32,
     },
     /// Choices from bytes: see [`bytes`].
     Bytes(Arc<[u8]>),
@@ -90,6 +105,8 @@ impl fmt::Display for Strategy {
             Self::Dfs { preemptions: Some(k) } => write!(f, "dfs:{k}"),
             Self::Exhaustive { preemptions: None } => f.write_str("exhaustive"),
             Self::Exhaustive { preemptions: Some(k) } => write!(f, "exhaustive:{k}"),
+            Self::Iterative { preemptions } => write!(f, "exhaustive:0..{preemptions}"),
+            Self::Delays { delays } => write!(f, "delay:{delays}"),
             Self::Bytes(bytes) => write!(f, "bytes({})", bytes.len()),
             Self::Custom(_) => f.write_str("custom"),
         }
@@ -99,8 +116,8 @@ impl fmt::Display for Strategy {
 /// A strategy name that is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown strategy `{0}`: expected portfolio, random, pct:D (D from 1 to 100), pos, urw, surw, dfs, dfs:K, exhaustive or \
-     exhaustive:K (K preemptions)"
+    "unknown strategy `{0}`: expected portfolio, random, pct:D (D from 1 to 100), pos, urw, surw, dfs, dfs:K (K preemptions), \
+     exhaustive, exhaustive:K, exhaustive:0..K or delay:D"
 )]
 pub struct UnknownStrategy(String);
 
@@ -109,6 +126,9 @@ impl FromStr for Strategy {
 
     fn from_str(text: &str) -> Result<Self, UnknownStrategy> {
         let unknown = || UnknownStrategy(text.to_owned());
+        if let Some(last) = text.strip_prefix("exhaustive:0..") {
+            return last.parse().map(|preemptions| Self::Iterative { preemptions }).map_err(|_| unknown());
+        }
         let (name, argument) = match text.split_once(':') {
             Some((name, argument)) => (name, Some(argument.parse::<u32>().map_err(|_| unknown())?)),
             None => (text, None),
@@ -123,6 +143,7 @@ impl FromStr for Strategy {
             ("pct", Some(depth @ 1..=100)) => Ok(Self::Pct { depth }),
             ("dfs", preemptions) => Ok(Self::Dfs { preemptions }),
             ("exhaustive", preemptions) => Ok(Self::Exhaustive { preemptions }),
+            ("delay", Some(delays)) => Ok(Self::Delays { delays }),
             _ => Err(unknown()),
         }
     }
@@ -246,8 +267,20 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for name in ["random", "portfolio", "pct:3", "pos", "urw", "surw", "dfs", "dfs:2", "exhaustive", "exhaustive:0"]
-        {
+        for name in [
+            "random",
+            "portfolio",
+            "pct:3",
+            "pos",
+            "urw",
+            "surw",
+            "dfs",
+            "dfs:2",
+            "exhaustive",
+            "exhaustive:0",
+            "exhaustive:0..3",
+            "delay:2",
+        ] {
             assert_eq!(name.parse::<Strategy>().map(|s| s.to_string()), Ok(name.to_owned()));
         }
         for bad in [
@@ -262,6 +295,9 @@ mod tests {
             "urw:2",
             "surw:x",
             "exhaustive:x",
+            "delay",
+            "exhaustive:0..",
+            "exhaustive:1..2",
         ] {
             assert!(bad.parse::<Strategy>().is_err(), "{bad}");
         }

@@ -12,9 +12,11 @@ use std::sync::mpsc::{RecvTimeoutError, TryRecvError, TrySendError};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::exhaustive::model::{NEVER_WAITS, RECEIVER_GOES_ON, RECEIVER_WAITS};
 use crate::monitor::OpKind;
 
 use super::super::point::point;
+use super::super::record::Values;
 use super::super::rt::{MAX_THREADS, Rt, current};
 use super::super::{clock, record, threads};
 use super::header::Header;
@@ -98,9 +100,24 @@ impl<T> ChannelCore<T> {
     /// As [`Self::send`].
     pub(super) unsafe fn note(&self, r: *mut Rt, kind: OpKind, success: bool, location: &'static Location<'static>) {
         // SAFETY: as the caller.
+        unsafe { self.note_as(r, kind, success, false, location) }
+    }
+
+    /// Likewise, also of an operation that may have had to wait for a message.
+    unsafe fn note_as(
+        &self,
+        r: *mut Rt,
+        kind: OpKind,
+        success: bool,
+        waits: bool,
+        location: &'static Location<'static>,
+    ) {
+        // SAFETY: as `note`.
         unsafe {
             if (*r).track {
-                record::executed(r, &self.header, kind, success, location);
+                let value = if self.is_waiting() { RECEIVER_WAITS } else { RECEIVER_GOES_ON };
+                let values = Values { found: 0, value, expected: if waits { 0 } else { NEVER_WAITS } };
+                record::executed_with(r, &self.header, kind, success, values, location);
             }
         }
     }
@@ -223,7 +240,7 @@ impl<T> ChannelCore<T> {
                 point(r, self.header.address(), OpKind::Recv, location);
             }
             self.receiving.set(0);
-            match self.pop(r, location) {
+            match self.pop(r, timeout.is_none(), location) {
                 Some(value) => Ok(value),
                 None if self.has_senders() => Err(RecvTimeoutError::Timeout),
                 None => Err(RecvTimeoutError::Disconnected),
@@ -242,7 +259,7 @@ impl<T> ChannelCore<T> {
             if !threads::quiet(r) {
                 point(r, self.header.address(), OpKind::Recv, location);
             }
-            let value = if self.is_rendezvous() { self.accept(r, location) } else { self.pop(r, location) };
+            let value = if self.is_rendezvous() { self.accept(r, location) } else { self.pop(r, false, location) };
             match value {
                 Some(value) => Ok(value),
                 None if self.has_senders() => Err(TryRecvError::Empty),
@@ -252,14 +269,14 @@ impl<T> ChannelCore<T> {
     }
 
     /// A receive takes effect: there is room again.
-    unsafe fn pop(&self, r: *mut Rt, location: &'static Location<'static>) -> Option<T> {
+    unsafe fn pop(&self, r: *mut Rt, waits: bool, location: &'static Location<'static>) -> Option<T> {
         // SAFETY: as `send`.
         unsafe {
             let value = self.messages().queue.pop_front();
             if value.is_some() {
                 (*r).enabled |= self.sending.get();
             }
-            self.note(r, OpKind::Recv, value.is_some(), location);
+            self.note_as(r, OpKind::Recv, value.is_some(), waits, location);
             value
         }
     }

@@ -168,6 +168,10 @@ fn a_failure_beyond_the_bound_is_none() {
     assert!(report.exhaustive.beyond > 0);
     let report = explorer(Some(1)).run(losing(2));
     assert_eq!((report.executions, report.failures.len()), (8, 4), "{:?}", report.exhaustive);
+    let report = explorer(Some(1)).run(losing(3));
+    for failure in report.failures.iter().take(8) {
+        assert!(failure.trace.preemptions() <= 1, "{failure}");
+    }
 }
 
 #[test]
@@ -339,7 +343,7 @@ fn random_programs_have_the_same_traces_within_a_bound_as_a_bounded_search_finds
         (state >> 33) as usize % n
     };
     let (mut compared, mut pruned) = (0, 0);
-    for round in 0..100 {
+    for round in 0..160 {
         let threads = 2 + draw(2);
         let program: Vec<Vec<Step>> = (0..threads)
             .map(|_| (0..2 + draw(3 - threads / 3)).map(|_| Step::draw(&mut draw, round % 4)).collect())
@@ -361,7 +365,7 @@ fn random_programs_have_the_same_traces_within_a_bound_as_a_bounded_search_finds
             threads.into_iter().for_each(|t| t.join().unwrap());
         };
         let explorer = |strategy| {
-            let explorer = Explorer::new().strategy(strategy).seeds(0..20_000).max_failures(usize::MAX);
+            let explorer = Explorer::new().strategy(strategy).seeds(0..6_000).max_failures(usize::MAX);
             explorer.every_operation(true).whole_deadlocks(true).count_distinct(true)
         };
         for bound in 0..3 {

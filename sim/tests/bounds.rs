@@ -168,6 +168,10 @@ fn a_failure_beyond_the_bound_is_none() {
     assert!(report.exhaustive.beyond > 0);
     let report = explorer(Some(1)).run(losing(2));
     assert_eq!((report.executions, report.failures.len()), (8, 4), "{:?}", report.exhaustive);
+    let report = explorer(Some(1)).run(losing(3));
+    for failure in report.failures.iter().take(8) {
+        assert!(failure.trace.preemptions() <= 1, "{failure}");
+    }
 }
 
 #[test]
@@ -339,11 +343,20 @@ fn random_programs_have_the_same_traces_within_a_bound_as_a_bounded_search_finds
         (state >> 33) as usize % n
     };
     let (mut compared, mut pruned) = (0, 0);
-    for round in 0..100 {
+    for round in 0..160 {
         let threads = 2 + draw(2);
-        let program: Vec<Vec<Step>> = (0..threads)
+        let mut program: Vec<Vec<Step>> = (0..threads)
             .map(|_| (0..2 + draw(3 - threads / 3)).map(|_| Step::draw(&mut draw, round % 4)).collect())
             .collect();
+        if round == 0 {
+            // An event that is displaced after another one that is displaced.
+            program = vec![
+                vec![Step::Store(0), Step::Locked(1), Step::Locked(0)],
+                vec![Step::Store(0), Step::Try, Step::Store(0)],
+                vec![Step::Try, Step::Locked(1), Step::Try],
+            ];
+        }
+        let limit = if round == 0 { 20_000 } else { 6_000 };
         let run = || {
             let shared = Arc::new(Shared {
                 cells: [AtomicU32::new(0), AtomicU32::new(0)],
@@ -361,7 +374,7 @@ fn random_programs_have_the_same_traces_within_a_bound_as_a_bounded_search_finds
             threads.into_iter().for_each(|t| t.join().unwrap());
         };
         let explorer = |strategy| {
-            let explorer = Explorer::new().strategy(strategy).seeds(0..20_000).max_failures(usize::MAX);
+            let explorer = Explorer::new().strategy(strategy).seeds(0..limit).max_failures(usize::MAX);
             explorer.every_operation(true).whole_deadlocks(true).count_distinct(true)
         };
         for bound in 0..3 {

@@ -89,7 +89,8 @@ pub(crate) fn can_receive(kept: &Kept<'_>, access: &Access) -> bool {
 }
 
 /// Whether readers queue behind a writer: one that looked found it waiting and chose to, and the lock has not been
-/// free since.
+/// free since, as far as that can be told: read locks and their releases are in no order with it. So bounds are not
+/// exact for threads that take a read lock while they hold another lock and a writer waits.
 pub(crate) fn is_barred(kept: &Kept<'_>, object: u32) -> bool {
     let queue = object | Object::Queue(0).raw();
     let mut looked = kept.record.log_of(queue).iter().map(|&(k, _)| k as usize).filter(|&k| kept.has(k));

@@ -38,6 +38,7 @@ mod simulation {
     pub use crate::explore::replay::{Replay, replay, replay_choices, replay_with};
     pub use crate::explore::token::{Token, TokenError};
     pub use crate::fault::Faults;
+    pub use crate::memory::{MemoryModel, UnknownMemoryModel};
     pub use crate::named::{Named, name, note, seed};
     pub use crate::runtime::panic_hook::Caught;
     pub use crate::runtime::watchdog::set_patience;
@@ -56,6 +57,8 @@ mod explore;
 pub mod fault;
 #[cfg(feature = "simulation")]
 pub mod hint;
+#[cfg(feature = "simulation")]
+mod memory;
 #[cfg(feature = "simulation")]
 pub mod monitor;
 #[cfg(feature = "simulation")]

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::fault::Faults;
+use crate::memory::MemoryModel;
 use crate::monitor::Monitor;
 use crate::runtime::rt::Settings;
 use crate::strategy::Strategy;
@@ -74,6 +75,7 @@ impl<'a> Explorer<'a> {
                 spurious_wakeups: 0,
                 weak_cas_failures: 0,
                 time_when_idle: false,
+                memory_model: MemoryModel::Sc,
             },
             workers: 1,
             max_failures: 1,
@@ -129,6 +131,12 @@ impl<'a> Explorer<'a> {
     /// When virtual time may move.
     pub fn time(mut self, time: Time) -> Self {
         self.settings.time_when_idle = time == Time::WhenIdle;
+        self
+    }
+
+    /// What atomics mean: sequential consistency (the default), or RC11, in which orderings and fences matter.
+    pub fn memory_model(mut self, model: MemoryModel) -> Self {
+        self.settings.memory_model = model;
         self
     }
 

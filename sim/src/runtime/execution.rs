@@ -8,6 +8,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::choice;
 use crate::explore::failure::FailureKind;
+use crate::memory::MemoryModel;
+use crate::memory::state::Memory;
 use crate::monitor::Monitor;
 use crate::strategy::{Active, Plan};
 use crate::trace::{Trace, TraceObject};
@@ -150,11 +152,15 @@ impl Machine {
         r.steps.store(0, Ordering::Relaxed);
         r.rng = Xoshiro256PlusPlus::seed_from_u64(choice::seed_of(seed, SCHEDULE));
         let named = detail == Detail::Full || monitor.is_some();
-        let track = detail != Detail::Choices || named;
+        let weak = r.settings.memory_model != MemoryModel::Sc;
+        let track = detail != Detail::Choices || named || weak;
         if track || r.track {
             r.tracks.reset(detail == Detail::Full, named);
         }
         record::set_tracking(r, track);
+        if weak || r.memory.is_some() {
+            r.memory = weak.then(|| Box::new(Memory::new(r.settings.memory_model)));
+        }
         if monitor.is_some() || r.monitor.is_some() {
             r.monitor = monitor;
         }
@@ -181,7 +187,7 @@ impl Machine {
         Outcome {
             failure: r.failure.take(),
             steps: r.step(),
-            interleaving: if r.track { r.tracks.interleaving() } else { 0 },
+            interleaving: if r.track { record::interleaving(r) } else { 0 },
             observed_late: r.observed_late,
             fired: r.fired,
         }

@@ -13,6 +13,7 @@ use std::panic::Location;
 use std::time::Duration;
 
 use crate::explore::failure::FailureKind;
+use crate::memory::MemoryModel;
 use crate::monitor::{Event, OpKind, Phase};
 use crate::trace::{Decision, TraceEvent};
 
@@ -94,6 +95,18 @@ fn reads_only(kind: OpKind, success: bool) -> bool {
     }
 }
 
+/// Hash of the order of the whole run: of the happens-before order of all operations, or of the execution graph and of
+/// the order of the operations that are not in it.
+pub(crate) fn interleaving(r: &Rt) -> u64 {
+    let order = r.tracks.interleaving();
+    match &r.memory {
+        Some(memory) if memory.model != MemoryModel::Sc => {
+            mix(order, memory.fingerprint(&|number| threads::path_hash(r, number)))
+        }
+        _ => order,
+    }
+}
+
 /// A thread was enlisted in `slot`.
 pub(crate) fn started(r: &mut Rt, slot: usize) {
     let number = r.number[slot];
@@ -104,6 +117,9 @@ pub(crate) fn started(r: &mut Rt, slot: usize) {
     } else {
         1
     };
+    if let Some(memory) = &mut r.memory {
+        memory.started(number, (r.cur < MAX_THREADS).then(|| r.number[r.cur]));
+    }
     let name = if r.tracks.named { threads::label(r, number) } else { String::new() };
     r.tracks.threads.push(ThreadTrack { hash: mix(origin, 2), token: 0, name });
 }
@@ -130,6 +146,9 @@ pub(crate) unsafe fn joined(r: *mut Rt, number: u32, location: &'static Location
             let child = tracks.threads[number as usize].hash;
             let mine = &mut tracks.threads[(*r).number[me] as usize];
             mine.hash = mix(mine.hash, child);
+        }
+        if let Some(memory) = &mut (*r).memory {
+            memory.joined((*r).number[me], number);
         }
         show(r, me, None, OpKind::Join, Phase::Executed, true, location);
     }
@@ -164,21 +183,61 @@ pub(crate) unsafe fn executed(
     unsafe {
         {
             let r = &mut *r;
-            let index = header.index(r) as usize;
-            let number = r.number[r.cur & (MAX_THREADS - 1)] as usize;
-            let thread = &mut r.tracks.threads[number];
-            let object = &mut r.tracks.objects[index];
-            let before = mix(thread.hash, kind as u64 * 2 + u64::from(success));
-            if reads_only(kind, success) {
-                thread.hash = mix(before, object.last_write);
-                object.reads = object.reads.wrapping_add(mix(thread.hash, 3));
-            } else {
-                thread.hash = mix(before, mix(object.last_write, object.reads));
-                object.last_write = thread.hash;
-                object.reads = 0;
+            let index = header.index(r);
+            let number = r.number[r.cur & (MAX_THREADS - 1)];
+            order(r, number, index, kind, success);
+            if let Some(memory) = &mut r.memory {
+                memory.executed(number, index, kind, success, location);
             }
         }
         event(r, header, kind, Phase::Executed, success, location);
+    }
+}
+
+/// The running thread's operation on an atomic has taken effect. Under a weak memory model it is in the execution graph
+/// already, and the order of the run means nothing.
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn executed_on_atomic(
+    r: *mut Rt,
+    header: &Header,
+    kind: OpKind,
+    success: bool,
+    location: &'static Location<'static>,
+) {
+    // SAFETY: as the caller; the borrow ends before the event is shown.
+    unsafe {
+        if (*r).settings.memory_model == MemoryModel::Sc {
+            let r = &mut *r;
+            let (index, number) = (header.index(r), r.number[r.cur & (MAX_THREADS - 1)]);
+            order(r, number, index, kind, success);
+        }
+        event(r, header, kind, Phase::Executed, success, location);
+    }
+}
+
+/// The running thread has passed a fence that means something.
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn fenced(r: *mut Rt, location: &'static Location<'static>) {
+    // SAFETY: as the caller.
+    unsafe { show(r, (*r).cur & (MAX_THREADS - 1), None, OpKind::Fence, Phase::Executed, true, location) }
+}
+
+/// Thread `number` has operated on object `index`.
+fn order(r: &mut Rt, number: u32, index: u32, kind: OpKind, success: bool) {
+    let thread = &mut r.tracks.threads[number as usize];
+    let object = &mut r.tracks.objects[index as usize];
+    let before = mix(thread.hash, kind as u64 * 2 + u64::from(success));
+    if reads_only(kind, success) {
+        thread.hash = mix(before, object.last_write);
+        object.reads = object.reads.wrapping_add(mix(thread.hash, 3));
+    } else {
+        thread.hash = mix(before, mix(object.last_write, object.reads));
+        object.last_write = thread.hash;
+        object.reads = 0;
     }
 }
 
@@ -197,6 +256,9 @@ pub(crate) unsafe fn executed_on_thread(r: *mut Rt, slot: usize, kind: OpKind, l
             let hash = mix(mix(r.tracks.threads[mine].hash, kind as u64), token);
             r.tracks.threads[mine].hash = hash;
             r.tracks.threads[target].token = hash;
+            if let Some(memory) = &mut r.memory {
+                memory.on_token(mine as u32, target as u32, kind);
+            }
         }
         show(r, me, None, kind, Phase::Executed, true, location);
     }
@@ -209,6 +271,10 @@ pub(crate) unsafe fn executed_on_thread(r: *mut Rt, slot: usize, kind: OpKind, l
 pub(crate) unsafe fn chose(r: *mut Rt, value: usize) {
     // SAFETY: as the caller.
     let r = unsafe { &mut *r };
+    if r.memory.as_ref().is_some_and(|memory| memory.is_choosing) {
+        // Which store is read is told by the execution graph.
+        return;
+    }
     let thread = &mut r.tracks.threads[r.number[r.cur & (MAX_THREADS - 1)] as usize];
     thread.hash = mix(thread.hash, 0x100 + value as u64);
 }

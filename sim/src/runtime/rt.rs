@@ -14,6 +14,8 @@ use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::explore::failure::FailureKind;
+use crate::memory::MemoryModel;
+use crate::memory::state::Memory;
 use crate::monitor::{Monitor, OpKind};
 use crate::strategy::Active;
 
@@ -62,6 +64,8 @@ pub(crate) struct Settings {
     pub(crate) weak_cas_failures: u32,
     /// Virtual time moves only when nothing else can run.
     pub(crate) time_when_idle: bool,
+    /// What atomics mean.
+    pub(crate) memory_model: MemoryModel,
 }
 
 /// Bits of [`Rt::slow`].
@@ -147,6 +151,8 @@ pub(crate) struct Rt {
 
     pub(crate) active: Active,
     pub(crate) tracks: Tracks,
+    /// The execution graph, where the memory model needs one.
+    pub(crate) memory: Option<Box<Memory>>,
     pub(crate) monitor: Option<Box<dyn Monitor>>,
     pub(crate) failure: Option<Box<FailureKind>>,
     pub(crate) seed: u64,
@@ -252,6 +258,7 @@ impl Rt {
             lowest: 0,
             active: Active::None,
             tracks: Tracks::new(),
+            memory: None,
             monitor: None,
             failure: None,
             seed: 0,

@@ -14,6 +14,7 @@
 
 use std::fmt::Write as _;
 
+use crate::memory::MemoryModel;
 use crate::runtime::rt::Settings;
 
 use super::{Trace, verb};
@@ -85,13 +86,14 @@ impl ChoiceLog {
     pub fn render(&self) -> String {
         let s = &self.settings;
         let mut out = format!(
-            "{MAGIC} seed={} max_steps={} every_operation={} spurious={} weak={} idle={}\n",
+            "{MAGIC} seed={} max_steps={} every_operation={} spurious={} weak={} idle={}{}\n",
             self.seed,
             s.max_steps,
             u8::from(s.every_operation),
             s.spurious_wakeups,
             s.weak_cas_failures,
-            u8::from(s.time_when_idle)
+            u8::from(s.time_when_idle),
+            if s.memory_model == MemoryModel::Sc { String::new() } else { format!(" memory={}", s.memory_model) }
         );
         for c in &self.choices {
             let _ = writeln!(out, "{}\t{}\t{}\t{}:{}:{}", c.thread, c.operation, c.object, c.file, c.line, c.column);
@@ -131,6 +133,8 @@ fn header(line: &str) -> Option<(u64, Settings)> {
         spurious_wakeups: u32::try_from(field("spurious")?).ok()?,
         weak_cas_failures: u32::try_from(field("weak")?).ok()?,
         time_when_idle: field("idle")? == 1,
+        // Absent in logs that are older than it.
+        memory_model: fields.next().map_or(Some(MemoryModel::Sc), |f| f.strip_prefix("memory=")?.parse().ok())?,
     };
     Some((seed, settings))
 }

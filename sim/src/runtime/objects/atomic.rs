@@ -1,12 +1,18 @@
-//! The scheduling point of atomics and snapshot cells. Their values are real atomics; the model is sequentially
-//! consistent, so the only thing that matters is when an operation happens.
+//! The scheduling point of atomics and snapshot cells, and their values where somebody looks or the memory model is
+//! weak.
+//!
+//! Their values are real atomics. Under sequential consistency the only thing that matters is when an operation happens;
+//! under a weak model the real atomic holds the last store of the modification order, and what is read is a choice.
 
 use std::panic::Location;
+use std::sync::atomic::Ordering;
 
+use crate::memory::MemoryModel;
+use crate::memory::state::Access;
 use crate::monitor::OpKind;
 
 use super::super::point::{choose, point};
-use super::super::rt::{Rt, current};
+use super::super::rt::{MAX_THREADS, Rt, current};
 use super::super::{record, threads};
 use super::header::Header;
 
@@ -30,11 +36,37 @@ pub(crate) fn before(header: &Header, kind: OpKind, location: &'static Location<
     Some(Simulated(r))
 }
 
+/// An operation on an atomic, for those who look.
+pub(crate) struct Operation<'a> {
+    pub(crate) header: &'a Header,
+    pub(crate) kind: OpKind,
+    pub(crate) order: Ordering,
+    pub(crate) access: Access,
+    pub(crate) location: &'static Location<'static>,
+}
+
+/// What it did.
+pub(crate) struct Done {
+    /// The value that it found.
+    pub(crate) found: u64,
+    /// Whether it wrote.
+    pub(crate) wrote: bool,
+    /// The value that the atomic ends with, in the modification order.
+    pub(crate) last: u64,
+}
+
 impl Simulated {
-    /// Notes the operation after it has taken effect.
+    /// Whether somebody looks at the operation: then it goes through [`Self::perform`].
+    #[inline(always)]
+    pub(crate) fn is_watched(self) -> bool {
+        // SAFETY: as in `before`; the value cannot leave the operation that made it.
+        unsafe { (*self.0).track }
+    }
+
+    /// Notes an operation of an object other than an atomic after it has taken effect.
     #[inline(always)]
     pub(crate) fn after(self, header: &Header, kind: OpKind, success: bool, location: &'static Location<'static>) {
-        // SAFETY: as in `before`; the value cannot leave the operation that made it.
+        // SAFETY: as in `is_watched`.
         unsafe {
             if (*self.0).track {
                 record::executed(self.0, header, kind, success, location);
@@ -42,10 +74,27 @@ impl Simulated {
         }
     }
 
+    /// Does the operation on an atomic whose value is `present`, and notes it. `change` is what a read-modify-write makes
+    /// of the value that it finds.
+    #[inline(never)]
+    pub(crate) fn perform(self, op: &Operation<'_>, present: u64, change: &mut dyn FnMut(u64) -> u64) -> Done {
+        let r = self.0;
+        // SAFETY: as in `is_watched`; no reference into `*r` is held where somebody is asked.
+        unsafe {
+            let done = if (*r).settings.memory_model == MemoryModel::Sc || (*r).cancel {
+                strongly(op.access, present, change)
+            } else {
+                weakly(r, op, present, change)
+            };
+            record::executed_on_atomic(r, op.header, op.kind, done.wrote || op.kind != OpKind::Cas, op.location);
+            done
+        }
+    }
+
     /// Whether an armed spurious failure of a weak compare-and-swap fires here.
     #[inline(always)]
     pub(crate) fn weak_failure(self) -> bool {
-        // SAFETY: as in `after`.
+        // SAFETY: as in `is_watched`.
         unsafe {
             if (*self.0).weak_left == 0 || threads::quiet(self.0) || choose(self.0, 0b11) == 0 {
                 return false;
@@ -53,6 +102,71 @@ impl Simulated {
             (*self.0).weak_left -= 1;
             (*self.0).fired[1] += 1;
             true
+        }
+    }
+}
+
+/// The operation on the only value that there is.
+fn strongly(access: Access, present: u64, change: &mut dyn FnMut(u64) -> u64) -> Done {
+    let new = match access {
+        Access::Load => None,
+        Access::Store { value } => Some(value),
+        Access::Rmw => Some(change(present)),
+        Access::Cas { expected, new, .. } => (present == expected).then_some(new),
+    };
+    Done { found: present, wrote: new.is_some(), last: new.unwrap_or(present) }
+}
+
+/// The operation with one of its consistent outcomes.
+unsafe fn weakly(r: *mut Rt, op: &Operation<'_>, present: u64, change: &mut dyn FnMut(u64) -> u64) -> Done {
+    // SAFETY: as the caller; the borrows of the memory end before the strategy is asked.
+    unsafe {
+        let thread = (*r).number[(*r).cur & (MAX_THREADS - 1)];
+        let object = op.header.index(&mut *r);
+        let (loc, options) = {
+            let Some(memory) = &mut (*r).memory else { return strongly(op.access, present, change) };
+            let loc = memory.locate(object, present, op.header.created);
+            // A thread that unwinds makes no choices.
+            let options = if threads::is_unwinding(r) { 1 } else { memory.options(thread, loc, op.order, op.access) };
+            memory.is_choosing = true;
+            (loc, options)
+        };
+        let back = choose(r, options);
+        let Some(memory) = &mut (*r).memory else { return strongly(op.access, present, change) };
+        memory.is_choosing = false;
+        let event = memory.commit(thread, loc, op.order, op.access, back, change, op.location);
+        let wrote = memory.graph.event(event).kind.writes();
+        Done { found: memory.found(event), wrote, last: memory.graph.last_value(loc) }
+    }
+}
+
+/// A memory fence of the running thread. False outside simulations.
+pub(crate) fn fence(order: Ordering, location: &'static Location<'static>) -> bool {
+    let r = current();
+    if r.is_null() {
+        return false;
+    }
+    // SAFETY: as in `before`.
+    unsafe {
+        if (*r).track {
+            watched_fence(r, order, location);
+        }
+    }
+    true
+}
+
+/// Under sequential consistency a fence orders nothing that is not ordered already, so it is no scheduling point.
+#[cold]
+unsafe fn watched_fence(r: *mut Rt, order: Ordering, location: &'static Location<'static>) {
+    // SAFETY: as the caller.
+    unsafe {
+        if (*r).settings.memory_model != MemoryModel::Sc && !threads::quiet(r) {
+            point(r, (*r).cur, OpKind::Fence, location);
+        }
+        let thread = (*r).number[(*r).cur & (MAX_THREADS - 1)];
+        if let Some(memory) = &mut (*r).memory {
+            memory.fence(thread, order, location);
+            record::fenced(r, location);
         }
     }
 }

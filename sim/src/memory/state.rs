@@ -1,0 +1,285 @@
+//! The memory of the run that goes on.
+//!
+//! Atomics and mutexes are locations of the graph: taking a mutex is a read-modify-write that reads its last release.
+//! All other synchronisation (start and join, readers-writer locks, channels, `unpark`, …) only carries clocks. It
+//! happens in the order of the run, which respects program order and reads-from, so it can never contradict the graph.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+
+use crate::choice::finalise;
+use crate::monitor::OpKind;
+
+use super::MemoryModel;
+use super::clock::Clock;
+use super::graph::{Draft, Graph, INIT, Id, Kind, NOWHERE};
+
+/// The most stores of a location among which a load chooses, and places among which a store does: the latest.
+const CANDIDATES: usize = 64;
+
+/// What an atomic operation would do with a value that it finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Load,
+    Store {
+        value: u64,
+    },
+    /// A read-modify-write that always writes.
+    Rmw,
+    /// Writes `new` if it finds `expected`; otherwise it is a load with the order `failure`.
+    Cas {
+        expected: u64,
+        new: u64,
+        failure: Ordering,
+    },
+}
+
+/// What one object that is no location carries.
+#[derive(Default)]
+struct Carrier {
+    /// By every release, and by those that exclude readers.
+    all: Clock,
+    exclusive: Clock,
+    messages: VecDeque<Clock>,
+}
+
+/// See the module.
+pub(crate) struct Memory {
+    pub(crate) model: MemoryModel,
+    pub(crate) graph: Graph,
+    /// Place of the next operation of each thread.
+    positions: Vec<u32>,
+    /// Location of each object, plus one.
+    locations: Vec<u32>,
+    carriers: BTreeMap<u32, Carrier>,
+    /// What `park` gets, by thread.
+    tokens: BTreeMap<u32, Clock>,
+    /// The strategy is asked for the outcome of an atomic operation.
+    pub(crate) is_choosing: bool,
+}
+
+impl Memory {
+    pub(crate) fn new(model: MemoryModel) -> Self {
+        Self {
+            model,
+            graph: Graph::default(),
+            positions: Vec::new(),
+            locations: Vec::new(),
+            carriers: BTreeMap::new(),
+            tokens: BTreeMap::new(),
+            is_choosing: false,
+        }
+    }
+
+    /// The location of an object. `present` is its value now: if the model does not know of it, the program has changed
+    /// it by `get_mut`, which needs exclusive access, and the location begins anew.
+    pub(crate) fn locate(&mut self, object: u32, present: u64, created: &'static Location<'static>) -> u32 {
+        let at = object as usize;
+        if self.locations.len() <= at {
+            self.locations.resize(at + 1, 0);
+        }
+        let known = self.locations[at];
+        if known != 0 && self.graph.last_value(known - 1) == present {
+            return known - 1;
+        }
+        let loc = self.graph.location(present, created);
+        self.locations[at] = loc + 1;
+        loc
+    }
+
+    fn draft(&self, thread: u32, loc: u32, order: Ordering, access: Access, at: usize) -> Draft {
+        let found = || self.graph.event(self.graph.mo[loc as usize][at]).value;
+        let (kind, order) = match access {
+            Access::Load => (Kind::Load, order),
+            Access::Store { .. } => (Kind::Store, order),
+            Access::Rmw => (Kind::Rmw, order),
+            Access::Cas { expected, .. } if found() == expected => (Kind::Rmw, order),
+            Access::Cas { failure, .. } => (Kind::Load, failure),
+        };
+        Draft { thread, kind, loc, order, at }
+    }
+
+    /// The consistent outcomes of an operation, as bits: bit `n` is to read the store that is `n` before the last in the
+    /// modification order, or to be put behind it. Bit 0 is what sequential consistency would do.
+    pub(crate) fn options(&self, thread: u32, loc: u32, order: Ordering, access: Access) -> u64 {
+        let stores = self.graph.mo[loc as usize].len();
+        let floor = self.graph.floor(thread, loc);
+        let mut options = 0;
+        for back in 0..(stores - floor).min(CANDIDATES) {
+            if self.graph.admits(&self.draft(thread, loc, order, access, stores - 1 - back)) {
+                options |= 1 << back;
+            }
+        }
+        options
+    }
+
+    /// The operation takes effect with the outcome `back`. Returns the event.
+    pub(crate) fn commit(
+        &mut self,
+        thread: u32,
+        loc: u32,
+        order: Ordering,
+        access: Access,
+        back: usize,
+        change: &mut dyn FnMut(u64) -> u64,
+        place: &'static Location<'static>,
+    ) -> Id {
+        let at = self.graph.mo[loc as usize].len() - 1 - back;
+        let draft = self.draft(thread, loc, order, access, at);
+        let found = self.graph.event(self.graph.mo[loc as usize][at]).value;
+        let value = match (access, draft.kind) {
+            (Access::Store { value }, _) => value,
+            (Access::Rmw, _) => change(found),
+            (Access::Cas { new, .. }, Kind::Rmw) => new,
+            _ => found,
+        };
+        let position = self.tick(thread);
+        self.graph.add(&draft, position, value, place)
+    }
+
+    /// The value that an event read.
+    pub(crate) fn found(&self, event: Id) -> u64 {
+        self.graph.event(event).rf.map_or(0, |store| self.graph.event(store).value)
+    }
+
+    pub(crate) fn fence(&mut self, thread: u32, order: Ordering, place: &'static Location<'static>) {
+        let position = self.tick(thread);
+        let draft = Draft { thread, kind: Kind::Fence, loc: NOWHERE, order, at: 0 };
+        self.graph.add(&draft, position, 0, place);
+    }
+
+    /// The place of the next operation of a thread, which is taken.
+    fn tick(&mut self, thread: u32) -> u32 {
+        let at = thread as usize;
+        if self.positions.len() <= at {
+            self.positions.resize(at + 1, 0);
+        }
+        self.positions[at] += 1;
+        self.positions[at] - 1
+    }
+
+    /// An operation of `thread` that gives what it knows to others.
+    fn release(&mut self, thread: u32) -> Clock {
+        let position = self.tick(thread);
+        let view = self.graph.view(thread);
+        view.hb.raise(thread, position + 1);
+        view.hb.clone()
+    }
+
+    fn acquire(&mut self, thread: u32, clock: &Clock) {
+        self.graph.view(thread).hb.join(clock);
+    }
+
+    pub(crate) fn started(&mut self, child: u32, parent: Option<u32>) {
+        if let Some(parent) = parent {
+            let clock = self.release(parent);
+            self.acquire(child, &clock);
+        }
+    }
+
+    pub(crate) fn joined(&mut self, thread: u32, child: u32) {
+        let clock = self.release(child);
+        self.acquire(thread, &clock);
+    }
+
+    /// An operation on a `park` token, that of thread `of`.
+    pub(crate) fn on_token(&mut self, thread: u32, of: u32, kind: OpKind) {
+        match kind {
+            OpKind::Unpark => {
+                let clock = self.release(thread);
+                self.tokens.entry(of).or_default().join(&clock);
+            }
+            OpKind::Park => {
+                let clock = self.tokens.get(&of).cloned().unwrap_or_default();
+                self.acquire(thread, &clock);
+            }
+            _ => {}
+        }
+    }
+
+    /// An operation on an object that is no atomic.
+    pub(crate) fn executed(
+        &mut self,
+        thread: u32,
+        object: u32,
+        kind: OpKind,
+        success: bool,
+        place: &'static Location<'static>,
+    ) {
+        match kind {
+            OpKind::Lock | OpKind::TryLock | OpKind::Unlock => self.mutex(thread, object, kind, success, place),
+            OpKind::Wait | OpKind::NotifyOne | OpKind::NotifyAll => {}
+            _ => self.carry(thread, object, kind, success),
+        }
+    }
+
+    /// A mutex: 0 is free.
+    fn mutex(&mut self, thread: u32, object: u32, kind: OpKind, success: bool, place: &'static Location<'static>) {
+        let at = object as usize;
+        let present = match self.locations.get(at) {
+            Some(&known) if known != 0 => self.graph.last_value(known - 1),
+            _ => 0,
+        };
+        let loc = self.locate(object, present, place);
+        let (access, order) = match kind {
+            OpKind::Unlock => (Access::Store { value: 0 }, Ordering::Release),
+            _ if success => (Access::Rmw, Ordering::Acquire),
+            _ => (Access::Load, Ordering::Relaxed),
+        };
+        self.commit(thread, loc, order, access, 0, &mut |_| 1, place);
+    }
+
+    fn carry(&mut self, thread: u32, object: u32, kind: OpKind, success: bool) {
+        use OpKind::{Read, ReadUnlock, Recv, Send, TryRead, TryWrite, Write, WriteUnlock};
+        let mut carrier = self.carriers.remove(&object).unwrap_or_default();
+        match kind {
+            TryRead | TryWrite | Recv | Send if !success => {}
+            Read | TryRead => self.acquire(thread, &carrier.exclusive),
+            Write | TryWrite => self.acquire(thread, &carrier.all),
+            ReadUnlock => carrier.all.join(&self.release(thread)),
+            WriteUnlock => {
+                carrier.exclusive = self.release(thread);
+                carrier.all.join(&carrier.exclusive);
+            }
+            Send => carrier.messages.push_back(self.release(thread)),
+            Recv => {
+                if let Some(message) = carrier.messages.pop_front() {
+                    self.acquire(thread, &message);
+                }
+            }
+            // Everything else orders all operations on its object.
+            _ => {
+                self.acquire(thread, &carrier.all);
+                carrier.all = self.release(thread);
+            }
+        }
+        self.carriers.insert(object, carrier);
+    }
+
+    /// A number that is equal for equal graphs, whatever the order in which their events were added. `names` says which
+    /// thread each number stands for.
+    pub(crate) fn fingerprint(&self, names: &dyn Fn(u32) -> u64) -> u64 {
+        let graph = &self.graph;
+        let name = |id: Id| {
+            let e = graph.event(id);
+            let thread = if e.thread == INIT { 1 } else { names(e.thread) };
+            finalise(thread ^ finalise(u64::from(e.index) + 1))
+        };
+        let mut sum = 0u64;
+        for (id, e) in (0u32..).zip(&graph.events) {
+            if let Some(rf) = e.rf {
+                let source = if graph.event(rf).thread == INIT { 7 } else { name(rf) };
+                sum = sum.wrapping_add(finalise(name(id) ^ source.rotate_left(17)));
+            } else if e.thread != INIT {
+                sum = sum.wrapping_add(finalise(name(id)));
+            }
+        }
+        for mo in &graph.mo {
+            for pair in mo[1..].windows(2) {
+                sum = sum.wrapping_add(finalise(name(pair[0]).rotate_left(31) ^ name(pair[1])));
+            }
+        }
+        sum
+    }
+}

@@ -42,18 +42,18 @@ pub(super) type MonitorFactory<'a> = dyn Fn() -> Box<dyn Monitor> + Send + Sync 
 #[derive(Clone)]
 #[must_use = "an explorer does nothing until `run`"]
 pub struct Explorer<'a> {
-    pub(super) name: String,
-    pub(super) seeds: Range<u64>,
-    pub(super) strategy: Strategy,
-    pub(super) settings: Settings,
-    pub(super) workers: usize,
-    pub(super) max_failures: usize,
-    pub(super) distinct: bool,
-    pub(super) determinism: bool,
-    pub(super) monitor: Option<std::sync::Arc<MonitorFactory<'a>>>,
-    pub(super) stop: Option<&'a AtomicBool>,
-    pub(super) budget: Option<Duration>,
-    pub(super) progress: Option<&'a AtomicU64>,
+    pub(crate) name: String,
+    pub(crate) seeds: Range<u64>,
+    pub(crate) strategy: Strategy,
+    pub(crate) settings: Settings,
+    pub(crate) workers: usize,
+    pub(crate) max_failures: usize,
+    pub(crate) distinct: bool,
+    pub(crate) determinism: bool,
+    pub(crate) monitor: Option<std::sync::Arc<MonitorFactory<'a>>>,
+    pub(crate) stop: Option<&'a AtomicBool>,
+    pub(crate) budget: Option<Duration>,
+    pub(crate) progress: Option<&'a AtomicU64>,
 }
 
 impl Default for Explorer<'_> {
@@ -201,6 +201,14 @@ impl<'a> Explorer<'a> {
         if let Strategy::Dfs { preemptions } = self.strategy {
             return search(self, preemptions, deadline, &f);
         }
+        if let Strategy::Exhaustive { preemptions } = self.strategy {
+            assert!(
+                self.settings.memory_model == MemoryModel::Rc11 && preemptions.is_none(),
+                "interleaf: the strategy `{}` is for the memory model rc11, without a bound on preemptions",
+                self.strategy
+            );
+            return crate::memory::search::search(self, deadline, &f);
+        }
         let next = AtomicU64::new(self.seeds.start);
         let total = Mutex::new(Report::empty());
         let found = AtomicU64::new(0);
@@ -232,7 +240,7 @@ pub struct Report {
     pub distinct_is_exact: bool,
     /// The failed runs, by seed. At most as many as asked for.
     pub failures: Vec<Failure>,
-    /// Depth-first search: every schedule was run.
+    /// Depth-first and exhaustive search: everything was run.
     pub complete: bool,
     /// Sampled runs that were made twice and compared.
     pub compared: u64,
@@ -242,7 +250,7 @@ pub struct Report {
     pub fired: [u64; 2],
     /// Threads that could not be unwound after a failure and were left on their stacks.
     pub abandoned: u64,
-    pub(super) set: Distinct,
+    pub(crate) set: Distinct,
 }
 
 impl Default for Report {
@@ -253,7 +261,7 @@ impl Default for Report {
 }
 
 impl Report {
-    pub(super) const fn empty() -> Self {
+    pub(crate) const fn empty() -> Self {
         Self {
             executions: 0,
             steps: 0,
@@ -285,7 +293,7 @@ impl Report {
         self.distinct_is_exact = self.set.is_exact();
     }
 
-    pub(super) fn finish(&mut self, max_failures: usize) {
+    pub(crate) fn finish(&mut self, max_failures: usize) {
         self.failures.sort_by_key(|f| f.seed);
         self.failures.truncate(max_failures);
         self.distinct = self.set.count();

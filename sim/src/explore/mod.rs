@@ -14,4 +14,4 @@ pub(crate) mod explorer;
 pub(crate) mod failure;
 pub(crate) mod replay;
 pub(crate) mod token;
-mod worker;
+pub(crate) mod worker;

@@ -34,17 +34,17 @@ pub(super) struct Profile {
     every_operation: bool,
 }
 
-pub(super) struct Worker<'a, 'b, F> {
+pub(crate) struct Worker<'a, 'b, F> {
     explorer: &'a Explorer<'b>,
     f: &'a F,
-    pub(super) machine: Machine,
-    pub(super) report: Report,
+    pub(crate) machine: Machine,
+    pub(crate) report: Report,
     profile: Profile,
     deadline: Option<Instant>,
 }
 
 impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
-    pub(super) fn new(explorer: &'a Explorer<'b>, deadline: Option<Instant>, f: &'a F) -> Self {
+    pub(crate) fn new(explorer: &'a Explorer<'b>, deadline: Option<Instant>, f: &'a F) -> Self {
         let machine = Machine::new(explorer.settings);
         let report = Report::empty();
         let profile = Profile { length: 2, every_operation: false };
@@ -93,12 +93,12 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
     }
 
     /// The flag is set.
-    fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.explorer.stop.is_some_and(|s| s.load(Ordering::Relaxed))
     }
 
     /// The flag is set or the budget is spent. Looks at the clock, which costs as much as a small execution.
-    fn is_late(&self) -> bool {
+    pub(crate) fn is_late(&self) -> bool {
         self.is_stopped() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
@@ -119,7 +119,7 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         false
     }
 
-    fn count(&mut self, outcome: &Outcome) {
+    pub(crate) fn count(&mut self, outcome: &Outcome) {
         self.report.executions += 1;
         self.report.steps += u64::from(outcome.steps);
         self.report.fired[0] += u64::from(outcome.fired[0]);
@@ -148,7 +148,7 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
     }
 
     #[inline(always)]
-    fn run_plan(&mut self, seed: u64, plan: Plan, detail: Detail) -> Outcome {
+    pub(crate) fn run_plan(&mut self, seed: u64, plan: Plan, detail: Detail) -> Outcome {
         let monitor = self.explorer.monitor.as_ref().map(|make| make());
         self.machine.run(self.f, seed, plan, detail, monitor)
     }
@@ -166,7 +166,7 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
             },
             Strategy::Bytes(input) => Plan::Asked(Active::Asked(Box::new(Bytes::new(input.clone())))),
             Strategy::Custom(make) => Plan::Asked(Active::Asked(make(seed))),
-            Strategy::Dfs { .. } => Plan::Random,
+            Strategy::Dfs { .. } | Strategy::Exhaustive { .. } => Plan::Random,
         }
     }
 
@@ -181,7 +181,7 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
 
     /// Runs the failed run again with everything on. If it does not fail in the same way, the program is not under
     /// control, and that is the failure.
-    pub(super) fn confirm(&mut self, seed: u64, kind: FailureKind, steps: u32) -> Failure {
+    pub(crate) fn confirm(&mut self, seed: u64, kind: FailureKind, steps: u32) -> Failure {
         let log = self.machine.choices().to_vec();
         let again = self.run_plan(seed, Plan::Asked(Active::Raw(Raw::new(log))), Detail::Full);
         let trace = self.machine.trace();

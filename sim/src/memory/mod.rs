@@ -8,6 +8,8 @@
 //! * [`graph`]: events, reads-from, modification orders, and what may be added
 //! * [`psc`]: the axiom of SC accesses and SC fences
 //! * [`state`]: the graph of the run that goes on, and synchronisation by everything that is no atomic
+//! * [`search`]: every consistent graph of a program exactly once; [`item`], [`guide`], [`revisit`]: its work items, its
+//!   runs, its alternatives
 //! * [`clock`], [`bits`]: vector clocks, sets
 #![forbid(unsafe_code)]
 
@@ -16,7 +18,11 @@ mod axioms;
 pub(crate) mod bits;
 pub(crate) mod clock;
 pub(crate) mod graph;
+pub(crate) mod guide;
+pub(crate) mod item;
 pub(crate) mod psc;
+mod revisit;
+pub(crate) mod search;
 pub(crate) mod state;
 
 use std::fmt;

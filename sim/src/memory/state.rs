@@ -14,6 +14,8 @@ use crate::monitor::OpKind;
 use super::MemoryModel;
 use super::clock::Clock;
 use super::graph::{Draft, Graph, INIT, Id, Kind, NOWHERE};
+use super::guide::{Guide, Want};
+use super::revisit::New;
 
 /// The most stores of a location among which a load chooses, and places among which a store does: the latest.
 const CANDIDATES: usize = 64;
@@ -33,6 +35,16 @@ pub(crate) enum Access {
         new: u64,
         failure: Ordering,
     },
+}
+
+/// An operation on a location.
+#[derive(Clone, Copy)]
+pub(crate) struct Attempt {
+    pub(crate) thread: u32,
+    pub(crate) loc: u32,
+    pub(crate) order: Ordering,
+    pub(crate) access: Access,
+    pub(crate) place: &'static Location<'static>,
 }
 
 /// What one object that is no location carries.
@@ -57,6 +69,8 @@ pub(crate) struct Memory {
     tokens: BTreeMap<u32, Clock>,
     /// The strategy is asked for the outcome of an atomic operation.
     pub(crate) is_choosing: bool,
+    /// The exhaustive search, if the run is one of its.
+    pub(crate) guide: Option<Box<Guide>>,
 }
 
 impl Memory {
@@ -69,6 +83,7 @@ impl Memory {
             carriers: BTreeMap::new(),
             tokens: BTreeMap::new(),
             is_choosing: false,
+            guide: None,
         }
     }
 
@@ -88,7 +103,8 @@ impl Memory {
         loc
     }
 
-    fn draft(&self, thread: u32, loc: u32, order: Ordering, access: Access, at: usize) -> Draft {
+    fn draft(&self, attempt: &Attempt, at: usize) -> Draft {
+        let Attempt { thread, loc, order, access, .. } = *attempt;
         let found = || self.graph.event(self.graph.mo[loc as usize][at]).value;
         let (kind, order) = match access {
             Access::Load => (Kind::Load, order),
@@ -102,12 +118,12 @@ impl Memory {
 
     /// The consistent outcomes of an operation, as bits: bit `n` is to read the store that is `n` before the last in the
     /// modification order, or to be put behind it. Bit 0 is what sequential consistency would do.
-    pub(crate) fn options(&self, thread: u32, loc: u32, order: Ordering, access: Access) -> u64 {
-        let stores = self.graph.mo[loc as usize].len();
-        let floor = self.graph.floor(thread, loc);
+    pub(crate) fn options(&self, attempt: &Attempt) -> u64 {
+        let stores = self.graph.mo[attempt.loc as usize].len();
+        let floor = self.graph.floor(attempt.thread, attempt.loc);
         let mut options = 0;
         for back in 0..(stores - floor).min(CANDIDATES) {
-            if self.graph.admits(&self.draft(thread, loc, order, access, stores - 1 - back)) {
+            if self.graph.admits(&self.draft(attempt, stores - 1 - back)) {
                 options |= 1 << back;
             }
         }
@@ -115,18 +131,65 @@ impl Memory {
     }
 
     /// The operation takes effect with the outcome `back`. Returns the event.
-    pub(crate) fn commit(
-        &mut self,
-        thread: u32,
-        loc: u32,
-        order: Ordering,
-        access: Access,
-        back: usize,
-        change: &mut dyn FnMut(u64) -> u64,
-        place: &'static Location<'static>,
-    ) -> Id {
-        let at = self.graph.mo[loc as usize].len() - 1 - back;
-        let draft = self.draft(thread, loc, order, access, at);
+    pub(crate) fn commit(&mut self, attempt: &Attempt, back: usize, change: &mut dyn FnMut(u64) -> u64) -> Id {
+        let want = match attempt.access {
+            Access::Load => Want::Load,
+            Access::Store { .. } => Want::Store,
+            Access::Rmw => Want::Rmw,
+            Access::Cas { expected, failure, .. } => Want::Cas { expected, success: attempt.order, failure },
+        };
+        self.commit_as(attempt, back, change, want)
+    }
+
+    fn commit_as(&mut self, attempt: &Attempt, back: usize, change: &mut dyn FnMut(u64) -> u64, want: Want) -> Id {
+        let at = self.graph.mo[attempt.loc as usize].len() - 1 - back;
+        let value = self.new_event(attempt, at, change).value;
+        let draft = self.draft(attempt, at);
+        let position = self.tick(attempt.thread);
+        let id = self.graph.add(&draft, position, value, attempt.place);
+        if let Some(guide) = &mut self.guide {
+            guide.added(&self.graph, id, want);
+        }
+        id
+    }
+
+    /// The exhaustive search decides on the outcome of an operation, and puts its alternatives aside.
+    pub(crate) fn decide(&mut self, attempt: &Attempt, options: u64, change: &mut dyn FnMut(u64) -> u64) {
+        let Attempt { thread, loc, .. } = *attempt;
+        let Some(mut guide) = self.guide.take() else { return };
+        guide.mark_first_values(self.graph.events.len());
+        let stores = self.graph.mo[loc as usize].len();
+        if guide.repeated(&self.graph, thread).is_some() {
+            let back = guide.place(&self.graph, thread, loc).map_or(CANDIDATES, |at| stores - 1 - at);
+            if back < CANDIDATES && options >> back & 1 == 1 {
+                guide.wanted = back;
+            } else {
+                guide.fail(String::from("an event cannot be repeated: the program is not deterministic"));
+            }
+        } else {
+            guide.wanted = 0;
+            let floor = self.graph.floor(thread, loc);
+            if stores - floor > CANDIDATES {
+                guide.fail(format!("a location has more than {CANDIDATES} stores that an operation could be next to"));
+            }
+            for at in floor..stores {
+                let new = self.new_event(attempt, at, change);
+                let back = stores - 1 - at;
+                if back > 0 && options >> back & 1 == 1 {
+                    guide.forward(&self.graph, &new);
+                }
+                // The places of a store are gone through for each read.
+                if new.kind == Kind::Rmw || new.kind == Kind::Store && back == 0 {
+                    guide.backward(&self.graph, &new);
+                }
+            }
+        }
+        self.guide = Some(guide);
+    }
+
+    fn new_event(&self, attempt: &Attempt, at: usize, change: &mut dyn FnMut(u64) -> u64) -> New {
+        let Attempt { thread, loc, access, .. } = *attempt;
+        let draft = self.draft(attempt, at);
         let found = self.graph.event(self.graph.mo[loc as usize][at]).value;
         let value = match (access, draft.kind) {
             (Access::Store { value }, _) => value,
@@ -134,8 +197,34 @@ impl Memory {
             (Access::Cas { new, .. }, Kind::Rmw) => new,
             _ => found,
         };
-        let position = self.tick(thread);
-        self.graph.add(&draft, position, value, place)
+        let position = self.positions.get(thread as usize).copied().unwrap_or(0);
+        New { thread, kind: draft.kind, order: draft.order, loc, at, value, is_lock: false, position }
+    }
+
+    /// What the acquisition of a mutex, about to be added or wanted for ever, could have displaced.
+    fn displace(&mut self, thread: u32, loc: u32, place: &'static Location<'static>) {
+        let attempt = Attempt { thread, loc, order: Ordering::Acquire, access: Access::Rmw, place };
+        let Some(mut guide) = self.guide.take() else { return };
+        guide.mark_first_values(self.graph.events.len());
+        if guide.repeated(&self.graph, thread).is_none() && !guide.fills(&self.graph, thread) {
+            for at in self.graph.floor(thread, loc)..self.graph.mo[loc as usize].len() {
+                if self.graph.event(self.graph.mo[loc as usize][at]).value == 0 {
+                    let mut new = self.new_event(&attempt, at, &mut |_| 1);
+                    new.is_lock = true;
+                    guide.backward(&self.graph, &new);
+                }
+            }
+        }
+        self.guide = Some(guide);
+    }
+
+    /// Nobody can go on: these threads want these mutexes, by the number of the object.
+    pub(crate) fn stuck(&mut self, wanted: &[(u32, u32, &'static Location<'static>)]) {
+        for &(thread, object, place) in wanted {
+            if let Some(known @ 1..) = self.locations.get(object as usize).copied() {
+                self.displace(thread, known - 1, place);
+            }
+        }
     }
 
     /// The value that an event read.
@@ -146,7 +235,10 @@ impl Memory {
     pub(crate) fn fence(&mut self, thread: u32, order: Ordering, place: &'static Location<'static>) {
         let position = self.tick(thread);
         let draft = Draft { thread, kind: Kind::Fence, loc: NOWHERE, order, at: 0 };
-        self.graph.add(&draft, position, 0, place);
+        let id = self.graph.add(&draft, position, 0, place);
+        if let Some(guide) = &mut self.guide {
+            guide.added(&self.graph, id, Want::Fence);
+        }
     }
 
     /// The place of the next operation of a thread, which is taken.
@@ -171,20 +263,40 @@ impl Memory {
         self.graph.view(thread).hb.join(clock);
     }
 
-    pub(crate) fn started(&mut self, child: u32, parent: Option<u32>) {
-        if let Some(parent) = parent {
+    /// A thread has started: `ordinal` is its place among the children of its parent.
+    pub(crate) fn started(&mut self, child: u32, parent: Option<(u32, u32)>) {
+        let mut position = 0;
+        if let Some((parent, _)) = parent {
             let clock = self.release(parent);
+            position = self.positions[parent as usize] - 1;
             self.acquire(child, &clock);
+        }
+        if let Some(guide) = &mut self.guide {
+            guide.started(child, parent, position);
         }
     }
 
     pub(crate) fn joined(&mut self, thread: u32, child: u32) {
         let clock = self.release(child);
         self.acquire(thread, &clock);
+        if let Some(guide) = &mut self.guide {
+            guide.joined(thread, child, self.positions[child as usize] - 1);
+        }
+    }
+
+    /// The exhaustive search does not know what to make of an operation.
+    fn unsupported(&mut self, kind: OpKind) {
+        if let Some(guide) = &mut self.guide {
+            let what = crate::trace::verb(kind);
+            guide.fail(format!(
+                "exhaustive search under rc11 knows atomics, fences, mutexes, spawn and join; the program does `{what}`"
+            ));
+        }
     }
 
     /// An operation on a `park` token, that of thread `of`.
     pub(crate) fn on_token(&mut self, thread: u32, of: u32, kind: OpKind) {
+        self.unsupported(kind);
         match kind {
             OpKind::Unpark => {
                 let clock = self.release(thread);
@@ -208,9 +320,16 @@ impl Memory {
         place: &'static Location<'static>,
     ) {
         match kind {
-            OpKind::Lock | OpKind::TryLock | OpKind::Unlock => self.mutex(thread, object, kind, success, place),
-            OpKind::Wait | OpKind::NotifyOne | OpKind::NotifyAll => {}
-            _ => self.carry(thread, object, kind, success),
+            OpKind::Lock | OpKind::Unlock => self.mutex(thread, object, kind, success, place),
+            OpKind::TryLock => {
+                self.unsupported(kind);
+                self.mutex(thread, object, kind, success, place);
+            }
+            OpKind::Wait | OpKind::NotifyOne | OpKind::NotifyAll => self.unsupported(kind),
+            _ => {
+                self.unsupported(kind);
+                self.carry(thread, object, kind, success);
+            }
         }
     }
 
@@ -227,7 +346,12 @@ impl Memory {
             _ if success => (Access::Rmw, Ordering::Acquire),
             _ => (Access::Load, Ordering::Relaxed),
         };
-        self.commit(thread, loc, order, access, 0, &mut |_| 1, place);
+        if kind == OpKind::Lock {
+            self.displace(thread, loc, place);
+        }
+        let what = if kind == OpKind::Unlock { Want::Unlock } else { Want::Lock };
+        let attempt = Attempt { thread, loc, order, access, place };
+        self.commit_as(&attempt, 0, &mut |_| 1, what);
     }
 
     fn carry(&mut self, thread: u32, object: u32, kind: OpKind, success: bool) {
@@ -264,7 +388,7 @@ impl Memory {
         let name = |id: Id| {
             let e = graph.event(id);
             let thread = if e.thread == INIT { 1 } else { names(e.thread) };
-            finalise(thread ^ finalise(u64::from(e.index) + 1))
+            finalise(thread.rotate_left(7) ^ finalise(u64::from(e.index) + 1))
         };
         let mut sum = 0u64;
         for (id, e) in (0u32..).zip(&graph.events) {

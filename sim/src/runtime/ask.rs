@@ -1,6 +1,7 @@
 //! Asking a strategy that is not inlined.
 
 use crate::explore::failure::{FailureKind, STRATEGY_PANIC};
+use crate::monitor::OpKind;
 use crate::strategy::{Active, Pending as Announced, Point, Scheduler};
 
 use super::rt::{MAX_THREADS, Rt, bits, outside};
@@ -24,6 +25,7 @@ pub(crate) unsafe fn next_thread(r: *mut Rt) -> Option<usize> {
         let answer = match &mut active {
             Active::None => Some(enabled.trailing_zeros() as usize),
             Active::Raw(log) => log.next(enabled),
+            Active::Graph(_) => by_graph(r),
             Active::Dfs(_) if single => Some(enabled.trailing_zeros() as usize),
             Active::Dfs(dfs) => Some(dfs.next_thread(&Point { enabled, running, default, pending: &[], names: &[] })),
             Active::Asked(s) => ask(r, s.as_mut(), enabled, (running, default)),
@@ -53,6 +55,37 @@ pub(crate) fn course(r: &Rt) -> (Option<usize>, usize) {
     let running = (can && !r.pending[cur].kind.gives_way()).then_some(cur);
     let default = running.unwrap_or_else(|| others(r).unwrap_or(r.enabled).trailing_zeros() as usize);
     (running, default)
+}
+
+/// What the exhaustive search over execution graphs lets go on; `None`, with the run's failure set, if it cannot.
+unsafe fn by_graph(r: *mut Rt) -> Option<usize> {
+    // SAFETY: as `next_thread`; no reference outlives the block that makes it.
+    unsafe {
+        let can: Vec<(usize, u32, OpKind)> =
+            bits((*r).enabled).map(|slot| (slot, (*r).number[slot], (*r).pending[slot].kind)).collect();
+        let memory = (*r).memory.as_mut()?;
+        let guide = memory.guide.as_mut()?;
+        let next = if guide.error.is_none() { guide.next_thread(&memory.graph, &can) } else { None };
+        if let Some(error) = guide.error.clone() {
+            panicked(r, Box::new(error));
+            return None;
+        }
+        next
+    }
+}
+
+/// The outcome that the search over execution graphs wants for the operation of an atomic.
+unsafe fn outcome(r: *mut Rt) -> Option<usize> {
+    // SAFETY: as `next_thread`.
+    unsafe {
+        let memory = (*r).memory.as_mut()?;
+        if !memory.is_choosing {
+            let error = "exhaustive search under rc11 knows no choices other than those of the memory model";
+            panicked(r, Box::new(String::from(error)));
+            return None;
+        }
+        memory.guide.as_ref().map(|guide| guide.wanted)
+    }
 }
 
 unsafe fn ask(
@@ -114,6 +147,7 @@ pub(crate) unsafe fn choose(r: *mut Rt, options: u64) -> usize {
             Active::None => Some(options.trailing_zeros() as usize),
             Active::Raw(log) => log.next(options),
             Active::Dfs(dfs) => Some(dfs.choose(options)),
+            Active::Graph(_) => outcome(r),
             Active::Asked(s) => outside(r, || s.choose(options)).map_err(|payload| panicked(r, payload)).ok(),
         };
         (*r).active = active;

@@ -7,8 +7,10 @@
 
 use crate::explore::failure::{Blocked, FailureKind, Waited};
 use crate::monitor::OpKind;
+use crate::strategy::Active;
 
 use super::context;
+use super::objects::header::Header;
 use super::objects::lock::LockCore;
 use super::point::cancelled;
 use super::rt::{Pending, RUNNER, Rt, bits};
@@ -60,6 +62,10 @@ fn stuck(r: &Rt) -> u64 {
 pub(crate) unsafe fn check(r: *mut Rt) {
     // SAFETY: as the caller; no reference is held across the switch.
     unsafe {
+        if matches!((*r).active, Active::Graph(_)) {
+            // What the others still do belongs to the graph.
+            return;
+        }
         let stuck = stuck(&*r);
         if stuck == 0 || (*r).failure.is_some() {
             return;
@@ -82,7 +88,28 @@ pub(crate) unsafe fn nobody_can_run(r: *mut Rt) -> FailureKind {
     // SAFETY: as the caller; nothing switches here.
     let r = unsafe { &mut *r };
     let all = r.alive;
+    tell_memory(r);
     FailureKind::Deadlock { threads: table(r, all), all: true }
+}
+
+/// An exhaustive search over execution graphs wants to know which mutexes are waited for in the end.
+fn tell_memory(r: &mut Rt) {
+    if !matches!(r.active, Active::Graph(_)) {
+        return;
+    }
+    let mut wanted = Vec::new();
+    for t in bits(r.alive) {
+        if r.pending[t].kind != OpKind::Lock {
+            continue;
+        }
+        let Some(header) = r.header_of(r.pending[t]).map(std::ptr::from_ref::<Header>) else { continue };
+        // SAFETY: the announcing thread is suspended and borrows the object; nothing switches here.
+        let object = unsafe { &*header }.index(r);
+        wanted.push((r.number[t], object, r.pending[t].location));
+    }
+    if let Some(memory) = &mut r.memory {
+        memory.stuck(&wanted);
+    }
 }
 
 /// The run took too many steps.

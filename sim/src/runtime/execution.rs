@@ -9,6 +9,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::choice;
 use crate::explore::failure::FailureKind;
 use crate::memory::MemoryModel;
+use crate::memory::guide::Guide;
+use crate::memory::item::Item;
 use crate::memory::state::Memory;
 use crate::monitor::Monitor;
 use crate::strategy::{Active, Plan};
@@ -80,6 +82,13 @@ impl Machine {
     /// Takes back the strategy that the last run used, to keep its state for the next.
     pub(crate) fn take_active(&mut self) -> Active {
         std::mem::replace(&mut self.rt.active, Active::None)
+    }
+
+    /// The alternatives that the last run has put aside, if it was one of the search over execution graphs.
+    /// And why it could not be finished.
+    pub(crate) fn take_items(&mut self) -> (Vec<Item>, Option<String>) {
+        let guide = self.rt.memory.as_mut().and_then(|memory| memory.guide.as_mut());
+        guide.map_or_else(Default::default, |guide| (std::mem::take(&mut guide.found), guide.error.take()))
     }
 
     /// Makes every release of a lock a scheduling point from now on, or goes back to the setting.
@@ -221,6 +230,9 @@ impl Rt {
                 self.mode = Mode::Asked;
                 self.slow |= SLOW_ASKED;
                 self.active = active;
+                if let (Active::Graph(item), Some(memory)) = (&mut self.active, &mut self.memory) {
+                    memory.guide = item.take().map(|item| Box::new(Guide::new(*item)));
+                }
             }
         }
     }

@@ -118,7 +118,8 @@ pub(crate) fn started(r: &mut Rt, slot: usize) {
         1
     };
     if let Some(memory) = &mut r.memory {
-        memory.started(number, (r.cur < MAX_THREADS).then(|| r.number[r.cur]));
+        let record = r.threads[number as usize];
+        memory.started(number, (r.cur < MAX_THREADS).then_some((record.parent, record.ordinal)));
     }
     let name = if r.tracks.named { threads::label(r, number) } else { String::new() };
     r.tracks.threads.push(ThreadTrack { hash: mix(origin, 2), token: 0, name });

@@ -18,6 +18,7 @@ use std::panic::Location;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::memory::item::Item;
 use crate::monitor::OpKind;
 
 /// A way to choose schedules.
@@ -40,6 +41,12 @@ pub enum Strategy {
         /// Most preemptions in a schedule; `None` for all.
         preemptions: Option<u32>,
     },
+    /// Every behaviour exactly once: one run for each execution graph (with [`MemoryModel::Rc11`](crate::MemoryModel)),
+    /// none of them redundant or cut short.
+    Exhaustive {
+        /// Most preemptions in a schedule; `None` for no bound.
+        preemptions: Option<u32>,
+    },
     /// Choices from bytes: see [`bytes`].
     Bytes(Arc<[u8]>),
     /// A strategy of your own, made anew for each execution.
@@ -60,6 +67,8 @@ impl fmt::Display for Strategy {
             Self::Portfolio => f.write_str("portfolio"),
             Self::Dfs { preemptions: None } => f.write_str("dfs"),
             Self::Dfs { preemptions: Some(k) } => write!(f, "dfs:{k}"),
+            Self::Exhaustive { preemptions: None } => f.write_str("exhaustive"),
+            Self::Exhaustive { preemptions: Some(k) } => write!(f, "exhaustive:{k}"),
             Self::Bytes(bytes) => write!(f, "bytes({})", bytes.len()),
             Self::Custom(_) => f.write_str("custom"),
         }
@@ -68,7 +77,10 @@ impl fmt::Display for Strategy {
 
 /// A strategy name that is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown strategy `{0}`: expected random, portfolio, pct:D (D from 1 to 100), dfs or dfs:K (K preemptions)")]
+#[error(
+    "unknown strategy `{0}`: expected random, portfolio, pct:D (D from 1 to 100), dfs, dfs:K, exhaustive or exhaustive:K \
+     (K preemptions)"
+)]
 pub struct UnknownStrategy(String);
 
 impl FromStr for Strategy {
@@ -86,6 +98,7 @@ impl FromStr for Strategy {
             ("pct", None) => Ok(Self::Pct { depth: 3 }),
             ("pct", Some(depth @ 1..=100)) => Ok(Self::Pct { depth }),
             ("dfs", preemptions) => Ok(Self::Dfs { preemptions }),
+            ("exhaustive", preemptions) => Ok(Self::Exhaustive { preemptions }),
             _ => Err(unknown()),
         }
     }
@@ -156,6 +169,8 @@ pub(crate) enum Active {
     None,
     Dfs(Box<dfs::Dfs>),
     Raw(replay::Raw),
+    /// The run's memory decides: a graph of the exhaustive search, until the run has taken it.
+    Graph(Option<Box<Item>>),
     Asked(Box<dyn Scheduler>),
 }
 
@@ -176,7 +191,7 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for name in ["random", "portfolio", "pct:3", "dfs", "dfs:2"] {
+        for name in ["random", "portfolio", "pct:3", "dfs", "dfs:2", "exhaustive", "exhaustive:1"] {
             assert_eq!(name.parse::<Strategy>().map(|s| s.to_string()), Ok(name.to_owned()));
         }
         for bad in ["", "pct:0", "pct:x", "pct:101", "urandom", "random:3", "dfs:-1"] {

@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::sync::atomic::Ordering;
 
 use crate::memory::MemoryModel;
-use crate::memory::state::Access;
+use crate::memory::state::{Access, Attempt};
 use crate::monitor::OpKind;
 
 use super::super::point::{choose, point};
@@ -123,20 +123,22 @@ unsafe fn weakly(r: *mut Rt, op: &Operation<'_>, present: u64, change: &mut dyn 
     unsafe {
         let thread = (*r).number[(*r).cur & (MAX_THREADS - 1)];
         let object = op.header.index(&mut *r);
-        let (loc, options) = {
+        let (attempt, options) = {
             let Some(memory) = &mut (*r).memory else { return strongly(op.access, present, change) };
             let loc = memory.locate(object, present, op.header.created);
+            let attempt = Attempt { thread, loc, order: op.order, access: op.access, place: op.location };
             // A thread that unwinds makes no choices.
-            let options = if threads::is_unwinding(r) { 1 } else { memory.options(thread, loc, op.order, op.access) };
+            let options = if threads::is_unwinding(r) { 1 } else { memory.options(&attempt) };
+            memory.decide(&attempt, options, change);
             memory.is_choosing = true;
-            (loc, options)
+            (attempt, options)
         };
         let back = choose(r, options);
         let Some(memory) = &mut (*r).memory else { return strongly(op.access, present, change) };
         memory.is_choosing = false;
-        let event = memory.commit(thread, loc, op.order, op.access, back, change, op.location);
+        let event = memory.commit(&attempt, back, change);
         let wrote = memory.graph.event(event).kind.writes();
-        Done { found: memory.found(event), wrote, last: memory.graph.last_value(loc) }
+        Done { found: memory.found(event), wrote, last: memory.graph.last_value(attempt.loc) }
     }
 }
 

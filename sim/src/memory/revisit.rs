@@ -1,0 +1,484 @@
+//! The alternatives of a new event, as in TruSt (Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022).
+//!
+//! A read has one alternative for each other store that it may read, a store one for each other place in the
+//! modification order (*forward*). A write may moreover be read by a read that is in the graph already and does not come
+//! before it (*backward revisit*). That takes back everything that was added after the read and that the write does not
+//! need, and is done only if all of it, and the read itself, had been added in the one canonical way (*maximally*):
+//! then the graph without it is reached from exactly one graph, so nothing is explored twice.
+//!
+//! *Mutexes.* An acquisition is a read-modify-write that reads a release, and a thread that finds the mutex taken is not
+//! enabled, so there are no runs that block for want of a better order. A new acquisition that could come before one in
+//! the graph *displaces* it: the older one cannot read its release yet, which does not exist. It becomes a *hole* that
+//! keeps its place in the order of addition and is filled as soon as the mutex is free. For the question whether it was
+//! added maximally, a displaced acquisition reads the one that displaced it. A thread that is still blocked when nobody
+//! can go on has never added its acquisition; what that could have displaced is asked then.
+
+use std::sync::atomic::Ordering;
+
+use super::clock::Clock;
+use super::graph::{Draft, Graph, INIT, Id, Kind};
+use super::guide::{Entry, Guide, Want};
+use super::item::{Item, Planned, Source};
+
+/// An event that is about to be added, with one of its outcomes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct New {
+    pub(crate) thread: u32,
+    pub(crate) kind: Kind,
+    pub(crate) order: Ordering,
+    pub(crate) loc: u32,
+    /// Place in the modification order of what it reads, or is put behind.
+    pub(crate) at: usize,
+    /// What it writes.
+    pub(crate) value: u64,
+    pub(crate) is_lock: bool,
+    /// Place among the operations of its thread.
+    pub(crate) position: u32,
+}
+
+/// What a read does when the new event revisits it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Again {
+    Reads(Kind, Ordering),
+    Waits,
+}
+
+/// The new event, where events are meant.
+const NEW: Id = Id::MAX;
+
+impl Guide {
+    /// Puts aside the graph in which the new event has another outcome.
+    pub(crate) fn forward(&mut self, graph: &Graph, new: &New) {
+        let kept = vec![true; graph.events.len()];
+        let item = self.item_of(graph, &kept, None, new, graph.mo[new.loc as usize][new.at]);
+        self.found.push(item);
+    }
+
+    /// Puts aside the graphs in which reads of the graph read the new event.
+    pub(crate) fn backward(&mut self, graph: &Graph, new: &New) {
+        let source = graph.mo[new.loc as usize][new.at];
+        let mut prefix = self.prefixes[new.thread as usize].clone();
+        if new.kind.reads() {
+            prefix.join(&self.marks.get(source as usize).map_or_else(Clock::new, |m| m.prefix.clone()));
+        }
+        let stores = graph.mo[new.loc as usize].clone();
+        let readers: Vec<Id> = stores.iter().flat_map(|&s| graph.event(s).readers.clone()).collect();
+        for read in readers {
+            let r = graph.event(read);
+            if prefix.includes(r.thread, r.position) {
+                continue;
+            }
+            let Some(again) = self.again(read, new) else { continue };
+            let since = self.marks[read as usize].stamp;
+            let mut kept: Vec<bool> = (0..graph.events.len())
+                .map(|i| {
+                    let e = &graph.events[i];
+                    e.thread == INIT
+                        || prefix.includes(e.thread, e.position)
+                        || self.marks[i].stamp < since
+                        || i == read as usize && again != Again::Waits
+                })
+                .collect();
+            let reopened = self.reopened(graph, &mut kept, read);
+            if !self.all_maximal(graph, &kept, read, &reopened, &prefix) {
+                continue;
+            }
+            if new.kind == Kind::Rmw {
+                self.revisit(graph, &kept, read, again, new, source);
+            } else {
+                for &place in stores.iter().filter(|&&s| kept[s as usize] && s != read) {
+                    self.revisit(graph, &kept, read, again, new, place);
+                }
+            }
+        }
+    }
+
+    /// The displaced acquisitions that stay, while the release that they read goes: they wait again.
+    fn reopened(&self, graph: &Graph, kept: &mut [bool], read: Id) -> Vec<Id> {
+        let waits = |id: Id, kept: &[bool]| {
+            kept[id as usize]
+                && id != read
+                && self.marks[id as usize].displaced_by.is_some()
+                && graph.event(id).rf.is_some_and(|source| !kept[source as usize])
+        };
+        let list: Vec<Id> = (0..graph.events.len() as Id).filter(|&id| waits(id, kept)).collect();
+        list.iter().for_each(|&id| kept[id as usize] = false);
+        list
+    }
+
+    fn revisit(&mut self, graph: &Graph, kept: &[bool], read: Id, again: Again, new: &New, behind: Id) {
+        if self.is_consistent(graph, kept, (read, again), new, behind) {
+            let item = self.item_of(graph, kept, Some((read, again)), new, behind);
+            self.found.push(item);
+        }
+    }
+
+    /// What a read does when it finds what the new event writes.
+    fn again(&self, read: Id, new: &New) -> Option<Again> {
+        match self.marks[read as usize].want {
+            Want::Lock => new.is_lock.then_some(Again::Waits),
+            Want::Load => Some(Again::Reads(Kind::Load, Ordering::Relaxed)),
+            Want::Rmw => Some(Again::Reads(Kind::Rmw, Ordering::Relaxed)),
+            Want::Cas { expected, success, .. } if expected == new.value => Some(Again::Reads(Kind::Rmw, success)),
+            Want::Cas { failure, .. } => Some(Again::Reads(Kind::Load, failure)),
+            Want::Nothing | Want::Store | Want::Unlock | Want::Fence => None,
+        }
+    }
+
+    /// Whether the read and all that would be taken back were added maximally.
+    fn all_maximal(&self, graph: &Graph, kept: &[bool], read: Id, reopened: &[Id], prefix: &Clock) -> bool {
+        let since = self.marks[read as usize].stamp;
+        let gone = |id: Id| (!kept[id as usize] || id == read) && !reopened.contains(&id);
+        let stays = |id: Id| self.marks[id as usize].displaced_by.is_some_and(|by| !gone(by));
+        if !reopened.iter().all(|&id| stays(id)) {
+            return false;
+        }
+        let events = (0..graph.events.len() as Id).filter(|&id| gone(id));
+        // A hole stays if it is older than the read; it then needs the acquisition that it waits for.
+        let hole_goes = |stamp: u32| stamp > since;
+        let holes_stay =
+            self.holes.iter().filter(|h| !hole_goes(h.stamp)).all(|h| h.displaced_by.is_some_and(|d| !gone(d)));
+        holes_stay
+            && events.into_iter().all(|id| self.is_maximal(graph, id, prefix))
+            && self.holes.iter().filter(|h| hole_goes(h.stamp)).all(|h| match h.displaced_by {
+                Some(by) => self.is_last(graph, by, (None, h.stamp), prefix),
+                None => false,
+            })
+    }
+
+    /// Whether an event was there when that with stamp `stamp` was added, or is needed by the new event.
+    fn was_there(&self, graph: &Graph, id: Id, stamp: u32, prefix: &Clock) -> bool {
+        let e = graph.event(id);
+        e.thread == INIT || self.marks[id as usize].stamp <= stamp || prefix.includes(e.thread, e.position)
+    }
+
+    /// Whether a store was there when event `of` was added, and no later one of its location, `of` itself left out. A
+    /// displaced acquisition is there once the release that it reads is.
+    fn is_last(&self, graph: &Graph, store: Id, of: (Option<Id>, u32), prefix: &Clock) -> bool {
+        let (of, stamp) = of;
+        let mo = &graph.mo[graph.event(store).loc as usize];
+        let was_there = |id: Id| self.was_there(graph, id, stamp, prefix);
+        let waited = |id: Id| {
+            self.marks[id as usize].displaced_by.is_some()
+                && graph.event(id).rf.is_some_and(|source| Some(source) == of || !was_there(source))
+        };
+        let counts = |&later: &Id| Some(later) != of && was_there(later) && !waited(later);
+        was_there(store) && !mo[graph.place_of(store) + 1..].iter().any(counts)
+    }
+
+    fn is_maximal(&self, graph: &Graph, id: Id, prefix: &Clock) -> bool {
+        let e = graph.event(id);
+        let mark = &self.marks[id as usize];
+        let of = (Some(id), mark.stamp);
+        // Nobody who was there reads it; an acquisition that was displaced was waiting for it.
+        let reads =
+            |&r: &Id| self.marks[r as usize].displaced_by.is_none() && self.was_there(graph, r, mark.stamp, prefix);
+        if e.kind.writes() && e.readers.iter().any(reads) {
+            return false;
+        }
+        let Some(source) = e.rf else { return e.kind == Kind::Fence || self.is_last(graph, id, of, prefix) };
+        if self.was_there(graph, source, mark.stamp, prefix) {
+            return self.is_last(graph, if e.kind == Kind::Rmw { id } else { source }, of, prefix);
+        }
+        // It was displaced by an acquisition that stays, whose release goes: without it, it would be waiting.
+        mark.displaced_by.is_some_and(|by| self.is_last(graph, by, of, prefix))
+    }
+
+    /// The modification order of a location in the revisited graph.
+    fn order(
+        &self,
+        graph: &Graph,
+        loc: usize,
+        kept: &[bool],
+        again: Option<(Id, Again)>,
+        new: &New,
+        behind: Id,
+    ) -> Vec<Id> {
+        let mut order = Vec::new();
+        for &store in &graph.mo[loc] {
+            let is_read = again.is_some_and(|(read, _)| read == store);
+            if kept[store as usize] && !is_read {
+                order.push(store);
+            }
+            if loc == new.loc as usize && store == behind && new.kind.writes() {
+                order.push(NEW);
+                if let Some((read, Again::Reads(Kind::Rmw, _))) = again {
+                    order.push(read);
+                }
+            }
+        }
+        order
+    }
+
+    /// The revisited graph as a work item.
+    fn item_of(&self, graph: &Graph, kept: &[bool], again: Option<(Id, Again)>, new: &New, behind: Id) -> Item {
+        let mut list: Vec<(u32, Option<Id>)> = (0..graph.events.len() as Id)
+            .filter(|&id| kept[id as usize] && graph.event(id).thread != INIT)
+            .map(|id| (self.marks[id as usize].stamp, Some(id)))
+            .collect();
+        let since = again.map_or(u32::MAX, |(read, _)| self.marks[read as usize].stamp);
+        list.extend(self.holes.iter().filter(|h| h.stamp < since).map(|h| (h.stamp, None)));
+        if let Some((read, Again::Waits)) = again {
+            list.push((since, Some(read)));
+        }
+        let reopened = |id: Id| {
+            !kept[id as usize]
+                && self.marks[id as usize].displaced_by.is_some()
+                && self.marks[id as usize].stamp < since
+        };
+        list.extend(
+            (0..graph.events.len() as Id)
+                .filter(|&id| reopened(id))
+                .map(|id| (self.marks[id as usize].stamp, Some(id))),
+        );
+        list.sort_unstable();
+        let mut number = vec![u32::MAX; graph.events.len()];
+        for (i, (_, id)) in (0u32..).zip(&list) {
+            if let Some(id) = id {
+                number[*id as usize] = i;
+            }
+        }
+        let last = list.len() as u32;
+        let number = |id: Id| if id == NEW { last } else { number[id as usize] };
+        let source = |store: Id| match store {
+            NEW => Source::Event(last),
+            _ if graph.event(store).thread == INIT => Source::Initial,
+            _ => Source::Event(number(store)),
+        };
+        let mut events: Vec<Planned> = list
+            .iter()
+            .map(|&(stamp, id)| {
+                let Some(id) = id else {
+                    let hole = self.holes.iter().find(|h| h.stamp == stamp).expect("the list was made of the holes");
+                    return Planned {
+                        thread: hole.thread,
+                        index: hole.index,
+                        source: Source::None,
+                        displaced_by: hole.displaced_by.map(number),
+                        is_hole: true,
+                    };
+                };
+                let e = graph.event(id);
+                let (thread, index) = (e.thread, e.index);
+                match again {
+                    Some((read, Again::Waits)) if read == id => {
+                        Planned { thread, index, source: Source::None, displaced_by: Some(last), is_hole: true }
+                    }
+                    _ if reopened(id) => Planned {
+                        thread,
+                        index,
+                        source: Source::None,
+                        displaced_by: self.marks[id as usize].displaced_by.map(number),
+                        is_hole: true,
+                    },
+                    Some((read, _)) if read == id => {
+                        Planned { thread, index, source: source(NEW), displaced_by: None, is_hole: false }
+                    }
+                    _ => Planned {
+                        thread,
+                        index,
+                        source: e.rf.map_or(Source::None, source),
+                        displaced_by: self.marks[id as usize].displaced_by.map(number),
+                        is_hole: false,
+                    },
+                }
+            })
+            .collect();
+        let index = graph.views.get(new.thread as usize).map_or(0, |v| v.events.len() as u32);
+        let read = if new.kind.reads() { source(graph.mo[new.loc as usize][new.at]) } else { Source::None };
+        events.push(Planned { thread: new.thread, index, source: read, displaced_by: None, is_hole: false });
+        let orders = (0..graph.mo.len())
+            .map(|loc| self.order(graph, loc, kept, again, new, behind))
+            .map(|order| {
+                order.into_iter().filter(|&id| id == NEW || graph.event(id).thread != INIT).map(number).collect()
+            })
+            .collect();
+        Item { threads: self.paths.clone(), events, orders }
+    }
+
+    /// Whether the revisited graph is RC11-consistent: it is built once more, event by event.
+    fn is_consistent(&self, graph: &Graph, kept: &[bool], again: (Id, Again), new: &New, behind: Id) -> bool {
+        let orders: Vec<Vec<Id>> =
+            (0..graph.mo.len()).map(|loc| self.order(graph, loc, kept, Some(again), new, behind)).collect();
+        let mut build = Build {
+            guide: self,
+            old: graph,
+            kept,
+            again,
+            new,
+            orders,
+            graph: Graph::default(),
+            ids: vec![None; graph.events.len()],
+            new_id: None,
+            at: vec![0; self.logs.len()],
+            begin: vec![None; self.logs.len()],
+        };
+        build.run()
+    }
+}
+
+/// A graph that is built from a part of another.
+struct Build<'a> {
+    guide: &'a Guide,
+    old: &'a Graph,
+    kept: &'a [bool],
+    again: (Id, Again),
+    new: &'a New,
+    orders: Vec<Vec<Id>>,
+    graph: Graph,
+    ids: Vec<Option<Id>>,
+    new_id: Option<Id>,
+    /// How far each thread has come in its log.
+    at: Vec<usize>,
+    /// What a started thread begins with.
+    begin: Vec<Option<Clock>>,
+}
+
+/// How far a thread got.
+enum Step {
+    Done,
+    Waits,
+    Ends,
+    Inconsistent,
+}
+
+impl Build<'_> {
+    fn run(&mut self) -> bool {
+        for mo in &self.old.mo {
+            let e = self.old.event(mo[0]);
+            self.graph.location(e.value, e.place);
+            self.ids[mo[0] as usize] = Some(self.graph.events.len() as Id - 1);
+        }
+        let mut wanted = self.kept.iter().filter(|k| **k).count() + 1;
+        wanted -= self.old.mo.len();
+        let mut added = 0;
+        loop {
+            let before = added;
+            for thread in 0..self.at.len() as u32 {
+                loop {
+                    let is_event = matches!(self.entry(thread), None | Some(Entry::Event(_)));
+                    match self.step(thread) {
+                        Step::Done => added += usize::from(is_event),
+                        Step::Waits | Step::Ends => break,
+                        Step::Inconsistent => return false,
+                    }
+                }
+            }
+            if added == before {
+                return added == wanted;
+            }
+        }
+    }
+
+    fn entry(&self, thread: u32) -> Option<Entry> {
+        self.guide.logs[thread as usize].get(self.at[thread as usize]).copied()
+    }
+
+    fn step(&mut self, thread: u32) -> Step {
+        let Some(entry) = self.entry(thread) else {
+            if thread != self.new.thread || self.new_id.is_some() {
+                return Step::Ends;
+            }
+            return self.add_new();
+        };
+        match entry {
+            Entry::Begin => {
+                let Some(begin) = &self.begin[thread as usize] else { return Step::Waits };
+                let begin = begin.clone();
+                self.graph.view(thread).hb.join(&begin);
+            }
+            Entry::Spawn { child, position } => {
+                let view = self.graph.view(thread);
+                view.hb.raise(thread, position + 1);
+                self.begin[child as usize] = Some(view.hb.clone());
+            }
+            Entry::Join { child, position } => {
+                if self.entry(child).is_some() {
+                    return Step::Waits;
+                }
+                let mut hb = self.graph.view(child).hb.clone();
+                hb.raise(child, position + 1);
+                self.graph.view(thread).hb.join(&hb);
+            }
+            Entry::Event(id) if !self.kept[id as usize] => return Step::Ends,
+            Entry::Event(id) => match self.add_old(id) {
+                Step::Done => {}
+                other => return other,
+            },
+        }
+        self.at[thread as usize] += 1;
+        Step::Done
+    }
+
+    fn id(&self, id: Id) -> Option<Id> {
+        if id == NEW { self.new_id } else { self.ids[id as usize] }
+    }
+
+    fn add_old(&mut self, id: Id) -> Step {
+        let e = self.old.event(id);
+        let (mut kind, mut order, mut source) = (e.kind, e.order, e.rf);
+        if id == self.again.0
+            && let Again::Reads(again, with) = self.again.1
+        {
+            source = Some(NEW);
+            kind = again;
+            if matches!(self.guide.marks[id as usize].want, Want::Cas { .. }) {
+                order = with;
+            }
+        }
+        let (thread, position) = (e.thread, e.position);
+        match self.place(id, kind, e.loc, source) {
+            Ok(at) => {
+                let draft = Draft { thread, kind, loc: e.loc, order, at };
+                if !self.graph.admits(&draft) {
+                    return Step::Inconsistent;
+                }
+                self.ids[id as usize] = Some(self.graph.add(&draft, position, e.value, e.place));
+                Step::Done
+            }
+            Err(step) => step,
+        }
+    }
+
+    fn add_new(&mut self) -> Step {
+        let new = *self.new;
+        let source = new.kind.reads().then(|| self.old.mo[new.loc as usize][new.at]);
+        match self.place(NEW, new.kind, new.loc, source) {
+            Ok(at) => {
+                let draft = Draft { thread: new.thread, kind: new.kind, loc: new.loc, order: new.order, at };
+                if !self.graph.admits(&draft) {
+                    return Step::Inconsistent;
+                }
+                let place = self.old.events[0].place;
+                self.new_id = Some(self.graph.add(&draft, new.position, new.value, place));
+                Step::Done
+            }
+            Err(step) => step,
+        }
+    }
+
+    /// Where an event goes in the modification order of the new graph.
+    fn place(&self, id: Id, kind: Kind, loc: u32, source: Option<Id>) -> Result<usize, Step> {
+        if kind == Kind::Fence {
+            return Ok(0);
+        }
+        let source = match source {
+            Some(source) => Some(self.id(source).ok_or(Step::Waits)?),
+            None => None,
+        };
+        let behind = if kind.writes() {
+            let order = &self.orders[loc as usize];
+            let at = order.iter().position(|&s| s == id).ok_or(Step::Inconsistent)?;
+            // The first value is always there.
+            order[..at].iter().rev().find_map(|&s| self.id(s))
+        } else {
+            source
+        };
+        match (behind, source) {
+            // A read-modify-write behind another store than the one it reads.
+            (Some(behind), Some(source)) if behind != source => Err(Step::Inconsistent),
+            (Some(behind), _) => Ok(self.graph.place_of(behind)),
+            (None, _) => Err(Step::Inconsistent),
+        }
+    }
+}

@@ -38,8 +38,10 @@ pub(crate) enum Want {
 /// What the search knows of an event beside the graph.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
-    /// Place in the order of addition.
-    pub(crate) stamp: u32,
+    /// Place in the order of addition, and that of its write: later, if its read was revisited, for then the write is
+    /// added anew, right after the store that it reads.
+    pub(crate) stamp: u64,
+    pub(crate) write_stamp: u64,
     pub(crate) want: Want,
     /// What comes before it by program order, start, join and reads-from, and itself.
     pub(crate) prefix: Clock,
@@ -49,11 +51,16 @@ pub(crate) struct Mark {
 /// A displaced acquisition that is still to come.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hole {
-    pub(crate) stamp: u32,
+    pub(crate) stamp: u64,
     pub(crate) thread: u32,
     pub(crate) index: u32,
     /// The acquisition that came before it; absent until that has been repeated.
     pub(crate) displaced_by: Option<Id>,
+}
+
+/// The stamp of an event of a work item, by its place there. There is room for the writes of revisited reads between two.
+const fn stamp_of(place: u32) -> u64 {
+    (place as u64) << 20
 }
 
 /// What a thread did, in order.
@@ -130,7 +137,7 @@ impl Guide {
         // Holes are known by their place from the start.
         for (i, p) in self.item.events.iter().enumerate().filter(|(_, p)| p.is_hole) {
             if self.item.threads[p.thread as usize] == path {
-                self.holes.push(Hole { stamp: i as u32, thread: child, index: p.index, displaced_by: None });
+                self.holes.push(Hole { stamp: stamp_of(i as u32), thread: child, index: p.index, displaced_by: None });
             }
         }
         self.paths.push(path);
@@ -162,6 +169,11 @@ impl Guide {
         self.plan_of(graph, thread).is_some_and(|p| self.item.events[p as usize].is_hole)
     }
 
+    /// The stamp of the event of the item that a thread is about to repeat.
+    pub(crate) fn stamp_of_repeated(&self, graph: &Graph, thread: u32) -> Option<u64> {
+        self.plan_of(graph, thread).map(stamp_of)
+    }
+
     /// The place in the modification order of `loc` of what the repeated event of a thread reads, or is put behind.
     pub(crate) fn place(&self, graph: &Graph, thread: u32, loc: u32) -> Option<usize> {
         let plan = self.plan_of(graph, thread)?;
@@ -178,7 +190,7 @@ impl Guide {
 
     /// Gives a mark to the first values of new locations.
     pub(crate) fn mark_first_values(&mut self, events: usize) {
-        let nothing = Mark { stamp: 0, want: Want::Nothing, prefix: Clock::new(), displaced_by: None };
+        let nothing = Mark { stamp: 0, write_stamp: 0, want: Want::Nothing, prefix: Clock::new(), displaced_by: None };
         self.marks.resize(events, nothing);
     }
 
@@ -202,14 +214,14 @@ impl Guide {
                 let planned = &self.item.events[plan as usize];
                 displaced_by = planned.displaced_by.and_then(|d| self.done[d as usize]);
                 if planned.is_hole {
-                    self.holes.retain(|h| h.stamp != plan);
+                    self.holes.retain(|h| h.stamp != stamp_of(plan));
                 } else {
                     self.remaining -= 1;
                 }
                 self.done[plan as usize] = Some(id);
                 for hole in self.holes.iter_mut().filter(|h| h.displaced_by.is_none()) {
-                    hole.displaced_by =
-                        self.item.events[hole.stamp as usize].displaced_by.and_then(|d| self.done[d as usize]);
+                    let planned = &self.item.events[(hole.stamp >> 20) as usize];
+                    hole.displaced_by = planned.displaced_by.and_then(|d| self.done[d as usize]);
                 }
                 plan
             }
@@ -218,7 +230,10 @@ impl Guide {
                 self.next_stamp - 1
             }
         };
-        self.marks.push(Mark { stamp, want, prefix, displaced_by });
+        let stamp = stamp_of(stamp);
+        let source = e.rf.map_or(0, |rf| self.marks[rf as usize].write_stamp);
+        let write_stamp = if e.kind.writes() && source > stamp { source + 1 } else { stamp };
+        self.marks.push(Mark { stamp, write_stamp, want, prefix, displaced_by });
     }
 
     /// Which of the threads that can go on does: (slot, number, what it is about to do).
@@ -228,6 +243,7 @@ impl Guide {
         if self.remaining > 0 {
             let ready = |number: u32| {
                 self.repeated(graph, number).is_some_and(|p| match p.source {
+                    _ if p.is_fresh && self.remaining > 1 => false,
                     Source::Event(source) => self.done[source as usize].is_some(),
                     _ => true,
                 })

@@ -30,6 +30,8 @@ pub(crate) struct Planned {
     pub(crate) displaced_by: Option<u32>,
     /// It is still to come: an acquisition that waits for the one that displaced it to be released.
     pub(crate) is_hole: bool,
+    /// A read-modify-write whose read was revisited: its write is new, so it comes last and has alternatives.
+    pub(crate) is_fresh: bool,
 }
 
 /// See the module.

@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 
 use super::clock::Clock;
 use super::graph::{Draft, Graph, INIT, Id, Kind};
-use super::guide::{Entry, Guide, Want};
+use super::guide::{Entry, Guide, Mark, Want};
 use super::item::{Item, Planned, Source};
 
 /// An event that is about to be added, with one of its outcomes.
@@ -34,6 +34,8 @@ pub(crate) struct New {
     pub(crate) is_lock: bool,
     /// Place among the operations of its thread.
     pub(crate) position: u32,
+    /// Its place in the order of addition, if only its write is new: its read was revisited.
+    pub(crate) stamp: Option<u64>,
 }
 
 /// What a read does when the new event revisits it.
@@ -135,53 +137,48 @@ impl Guide {
         }
         let events = (0..graph.events.len() as Id).filter(|&id| gone(id));
         // A hole stays if it is older than the read; it then needs the acquisition that it waits for.
-        let hole_goes = |stamp: u32| stamp > since;
+        let hole_goes = |stamp: u64| stamp > since;
         let holes_stay =
             self.holes.iter().filter(|h| !hole_goes(h.stamp)).all(|h| h.displaced_by.is_some_and(|d| !gone(d)));
         holes_stay
             && events.into_iter().all(|id| self.is_maximal(graph, id, prefix))
             && self.holes.iter().filter(|h| hole_goes(h.stamp)).all(|h| match h.displaced_by {
-                Some(by) => self.is_last(graph, by, (None, h.stamp), prefix),
+                Some(by) => self.is_last(graph, by, h.stamp, None, prefix),
                 None => false,
             })
     }
 
-    /// Whether an event was there when that with stamp `stamp` was added, or is needed by the new event.
-    fn was_there(&self, graph: &Graph, id: Id, stamp: u32, prefix: &Clock) -> bool {
+    /// Whether the write of an event was there at `stamp`, or is needed by the new event.
+    fn was_written(&self, graph: &Graph, id: Id, stamp: u64, prefix: &Clock) -> bool {
         let e = graph.event(id);
-        e.thread == INIT || self.marks[id as usize].stamp <= stamp || prefix.includes(e.thread, e.position)
+        e.thread == INIT || self.marks[id as usize].write_stamp <= stamp || prefix.includes(e.thread, e.position)
     }
 
-    /// Whether a store was there when event `of` was added, and no later one of its location, `of` itself left out. A
-    /// displaced acquisition is there once the release that it reads is.
-    fn is_last(&self, graph: &Graph, store: Id, of: (Option<Id>, u32), prefix: &Clock) -> bool {
-        let (of, stamp) = of;
+    /// Whether a store was there at `stamp`, and no later one of its location, `except` left out.
+    fn is_last(&self, graph: &Graph, store: Id, stamp: u64, except: Option<Id>, prefix: &Clock) -> bool {
         let mo = &graph.mo[graph.event(store).loc as usize];
-        let was_there = |id: Id| self.was_there(graph, id, stamp, prefix);
-        let waited = |id: Id| {
-            self.marks[id as usize].displaced_by.is_some()
-                && graph.event(id).rf.is_some_and(|source| Some(source) == of || !was_there(source))
-        };
-        let counts = |&later: &Id| Some(later) != of && was_there(later) && !waited(later);
-        was_there(store) && !mo[graph.place_of(store) + 1..].iter().any(counts)
+        let counts = |&later: &Id| Some(later) != except && self.was_written(graph, later, stamp, prefix);
+        self.was_written(graph, store, stamp, prefix) && !mo[graph.place_of(store) + 1..].iter().any(counts)
     }
 
     fn is_maximal(&self, graph: &Graph, id: Id, prefix: &Clock) -> bool {
         let e = graph.event(id);
-        let mark = &self.marks[id as usize];
-        let of = (Some(id), mark.stamp);
-        // Nobody who was there reads it; an acquisition that was displaced was waiting for it.
-        let reads =
-            |&r: &Id| self.marks[r as usize].displaced_by.is_none() && self.was_there(graph, r, mark.stamp, prefix);
-        if e.kind.writes() && e.readers.iter().any(reads) {
-            return false;
+        let &Mark { stamp, write_stamp, displaced_by, .. } = &self.marks[id as usize];
+        if e.kind.writes() {
+            // Nobody who was there reads it; an acquisition that was displaced was waiting for it.
+            let reads = |&r: &Id| {
+                let (mark, r) = (&self.marks[r as usize], graph.event(r));
+                mark.displaced_by.is_none() && (mark.stamp <= write_stamp || prefix.includes(r.thread, r.position))
+            };
+            if e.readers.iter().any(reads) || !self.is_last(graph, id, write_stamp, None, prefix) {
+                return false;
+            }
         }
-        let Some(source) = e.rf else { return e.kind == Kind::Fence || self.is_last(graph, id, of, prefix) };
-        if self.was_there(graph, source, mark.stamp, prefix) {
-            return self.is_last(graph, if e.kind == Kind::Rmw { id } else { source }, of, prefix);
-        }
-        // It was displaced by an acquisition that stays, whose release goes: without it, it would be waiting.
-        mark.displaced_by.is_some_and(|by| self.is_last(graph, by, of, prefix))
+        let Some(source) = e.rf else { return true };
+        self.is_last(graph, source, stamp, Some(id), prefix)
+            // Displaced by an acquisition that stays, whose release goes: without that, it would be waiting.
+            || !self.was_written(graph, source, stamp, prefix)
+                && displaced_by.is_some_and(|by| self.is_last(graph, by, stamp, Some(id), prefix))
     }
 
     /// The modification order of a location in the revisited graph.
@@ -212,81 +209,73 @@ impl Guide {
 
     /// The revisited graph as a work item.
     fn item_of(&self, graph: &Graph, kept: &[bool], again: Option<(Id, Again)>, new: &New, behind: Id) -> Item {
-        let mut list: Vec<(u32, Option<Id>)> = (0..graph.events.len() as Id)
+        // What the list holds is an event, or a hole.
+        let mut list: Vec<(u64, Option<Id>)> = (0..graph.events.len() as Id)
             .filter(|&id| kept[id as usize] && graph.event(id).thread != INIT)
             .map(|id| (self.marks[id as usize].stamp, Some(id)))
             .collect();
-        let since = again.map_or(u32::MAX, |(read, _)| self.marks[read as usize].stamp);
+        let since = again.map_or(u64::MAX, |(read, _)| self.marks[read as usize].stamp);
         list.extend(self.holes.iter().filter(|h| h.stamp < since).map(|h| (h.stamp, None)));
         if let Some((read, Again::Waits)) = again {
             list.push((since, Some(read)));
         }
         let reopened = |id: Id| {
-            !kept[id as usize]
-                && self.marks[id as usize].displaced_by.is_some()
-                && self.marks[id as usize].stamp < since
+            let mark = &self.marks[id as usize];
+            !kept[id as usize] && mark.displaced_by.is_some() && mark.stamp < since
         };
-        list.extend(
-            (0..graph.events.len() as Id)
-                .filter(|&id| reopened(id))
-                .map(|id| (self.marks[id as usize].stamp, Some(id))),
-        );
+        let ids = 0..graph.events.len() as Id;
+        list.extend(ids.filter(|&id| reopened(id)).map(|id| (self.marks[id as usize].stamp, Some(id))));
+        list.push((new.stamp.unwrap_or(u64::MAX), Some(NEW)));
         list.sort_unstable();
-        let mut number = vec![u32::MAX; graph.events.len()];
+        let mut numbers = vec![u32::MAX; graph.events.len()];
+        let mut last = 0;
         for (i, (_, id)) in (0u32..).zip(&list) {
-            if let Some(id) = id {
-                number[*id as usize] = i;
+            match *id {
+                Some(NEW) => last = i,
+                Some(id) => numbers[id as usize] = i,
+                None => {}
             }
         }
-        let last = list.len() as u32;
-        let number = |id: Id| if id == NEW { last } else { number[id as usize] };
+        let number = |id: Id| if id == NEW { last } else { numbers[id as usize] };
         let source = |store: Id| match store {
             NEW => Source::Event(last),
             _ if graph.event(store).thread == INIT => Source::Initial,
             _ => Source::Event(number(store)),
         };
-        let mut events: Vec<Planned> = list
+        let next = graph.views.get(new.thread as usize).map_or(0, |v| v.events.len() as u32);
+        let read = if new.kind.reads() { source(graph.mo[new.loc as usize][new.at]) } else { Source::None };
+        let plain = |thread, index, source| Planned {
+            thread,
+            index,
+            source,
+            displaced_by: None,
+            is_hole: false,
+            is_fresh: false,
+        };
+        let hole =
+            |thread, index, by| Planned { displaced_by: by, is_hole: true, ..plain(thread, index, Source::None) };
+        let events: Vec<Planned> = list
             .iter()
             .map(|&(stamp, id)| {
                 let Some(id) = id else {
-                    let hole = self.holes.iter().find(|h| h.stamp == stamp).expect("the list was made of the holes");
-                    return Planned {
-                        thread: hole.thread,
-                        index: hole.index,
-                        source: Source::None,
-                        displaced_by: hole.displaced_by.map(number),
-                        is_hole: true,
-                    };
+                    let of = self.holes.iter().find(|h| h.stamp == stamp).expect("the list was made of the holes");
+                    return hole(of.thread, of.index, of.displaced_by.map(number));
                 };
+                if id == NEW {
+                    return plain(new.thread, next, read);
+                }
                 let e = graph.event(id);
-                let (thread, index) = (e.thread, e.index);
+                let by = self.marks[id as usize].displaced_by.map(number);
                 match again {
-                    Some((read, Again::Waits)) if read == id => {
-                        Planned { thread, index, source: Source::None, displaced_by: Some(last), is_hole: true }
+                    Some((read, Again::Waits)) if read == id => hole(e.thread, e.index, Some(last)),
+                    _ if reopened(id) => hole(e.thread, e.index, by),
+                    Some((read, Again::Reads(kind, _))) if read == id => {
+                        Planned { is_fresh: kind == Kind::Rmw, ..plain(e.thread, e.index, source(NEW)) }
                     }
-                    _ if reopened(id) => Planned {
-                        thread,
-                        index,
-                        source: Source::None,
-                        displaced_by: self.marks[id as usize].displaced_by.map(number),
-                        is_hole: true,
-                    },
-                    Some((read, _)) if read == id => {
-                        Planned { thread, index, source: source(NEW), displaced_by: None, is_hole: false }
-                    }
-                    _ => Planned {
-                        thread,
-                        index,
-                        source: e.rf.map_or(Source::None, source),
-                        displaced_by: self.marks[id as usize].displaced_by.map(number),
-                        is_hole: false,
-                    },
+                    _ => Planned { displaced_by: by, ..plain(e.thread, e.index, e.rf.map_or(Source::None, source)) },
                 }
             })
             .collect();
-        let index = graph.views.get(new.thread as usize).map_or(0, |v| v.events.len() as u32);
-        let read = if new.kind.reads() { source(graph.mo[new.loc as usize][new.at]) } else { Source::None };
-        events.push(Planned { thread: new.thread, index, source: read, displaced_by: None, is_hole: false });
         let orders = (0..graph.mo.len())
             .map(|loc| self.order(graph, loc, kept, again, new, behind))
             .map(|order| {

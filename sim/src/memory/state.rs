@@ -159,10 +159,16 @@ impl Memory {
         let Some(mut guide) = self.guide.take() else { return };
         guide.mark_first_values(self.graph.events.len());
         let stores = self.graph.mo[loc as usize].len();
-        if guide.repeated(&self.graph, thread).is_some() {
+        if let Some(planned) = guide.repeated(&self.graph, thread) {
+            let is_fresh = planned.is_fresh;
             let back = guide.place(&self.graph, thread, loc).map_or(CANDIDATES, |at| stores - 1 - at);
             if back < CANDIDATES && options >> back & 1 == 1 {
                 guide.wanted = back;
+                if is_fresh {
+                    let mut new = self.new_event(attempt, stores - 1 - back, change);
+                    new.stamp = guide.stamp_of_repeated(&self.graph, thread);
+                    guide.backward(&self.graph, &new);
+                }
             } else {
                 guide.fail(String::from("an event cannot be repeated: the program is not deterministic"));
             }
@@ -198,7 +204,7 @@ impl Memory {
             _ => found,
         };
         let position = self.positions.get(thread as usize).copied().unwrap_or(0);
-        New { thread, kind: draft.kind, order: draft.order, loc, at, value, is_lock: false, position }
+        New { thread, kind: draft.kind, order: draft.order, loc, at, value, is_lock: false, position, stamp: None }
     }
 
     /// What the acquisition of a mutex, about to be added or wanted for ever, could have displaced.

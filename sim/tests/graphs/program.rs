@@ -44,6 +44,10 @@ impl Dice {
 /// Draws a program with atomics; with mutexes, too, if `locks`.
 pub(super) fn draw(seed: u64, locks: bool) -> Program {
     let mut dice = Dice(seed.wrapping_mul(0x1234_5678_9ABC_DEF1));
+    if !locks && dice.below(4) == 0 {
+        // Many threads on one cell: long chains of read-modify-writes.
+        return (0..4 + dice.below(2)).map(|_| vec![operation(&mut dice, 1)]).collect();
+    }
     let threads = 2 + dice.below(2);
     let cells = 1 + dice.below(2);
     let longest = if threads == 2 { 4 } else { 3 };

@@ -50,6 +50,8 @@ mod simulation {
 #[cfg(feature = "simulation")]
 pub mod arc_swap;
 #[cfg(feature = "simulation")]
+pub mod cell;
+#[cfg(feature = "simulation")]
 pub mod choice;
 #[cfg(feature = "simulation")]
 mod explore;

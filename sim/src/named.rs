@@ -33,6 +33,7 @@ named! {
     (T: ?Sized) crate::sync::RwLock<T>, claim;
     () crate::sync::Condvar, claim;
     (T) crate::arc_swap::ArcSwap<T>;
+    (T) crate::cell::RaceCell<T>, claim;
     () crate::sync::atomic::AtomicBool;
     () crate::sync::atomic::AtomicU8;
     () crate::sync::atomic::AtomicU16;

@@ -2,7 +2,8 @@
 //!
 //! Each is run with relaxed accesses, with release stores and acquire loads, with `SeqCst` accesses, and relaxed with a
 //! `SeqCst` fence between any two accesses of a thread. Depth-first search over schedules and over the stores that may
-//! be read is complete; random search must find what it finds.
+//! be read is complete, and so is the search over execution graphs: they must agree, and random search must find what
+//! they find.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -71,7 +72,7 @@ fn run(style: Style, threads: &[Body]) -> Outcome {
 
 fn outcomes(strategy: Strategy, seeds: u64, f: impl Fn() -> Outcome + Sync) -> BTreeSet<Outcome> {
     let found = Mutex::new(BTreeSet::new());
-    let complete = matches!(strategy, Strategy::Dfs { .. });
+    let complete = matches!(strategy, Strategy::Dfs { .. } | Strategy::Exhaustive { .. });
     let report = Explorer::new().memory_model(MemoryModel::Rc11).strategy(strategy).seeds(0..seeds).run(|| {
         let outcome = f();
         found.lock().unwrap().insert(outcome);
@@ -86,6 +87,7 @@ fn outcomes(strategy: Strategy, seeds: u64, f: impl Fn() -> Outcome + Sync) -> B
 fn verdict(name: &str, f: impl Fn() -> Outcome + Sync, weak: impl Fn(&Outcome) -> bool, allowed: bool) {
     let all = outcomes(Strategy::Dfs { preemptions: None }, 1_000_000, &f);
     assert_eq!(all.iter().any(&weak), allowed, "{name}: the weak outcome, among {all:?}");
+    assert_eq!(outcomes(Strategy::Exhaustive { preemptions: None }, 1_000, &f), all, "{name}: one run for each graph");
     for strategy in [Strategy::Random, Strategy::Pct { depth: 3 }] {
         let some = outcomes(strategy.clone(), 3_000, &f);
         assert!(some.is_subset(&all), "{name}: {strategy} finds more than there is: {some:?}, {all:?}");
@@ -188,9 +190,12 @@ fn independent_reads_of_independent_writes() {
     let threads: [Body; 4] = [|c| one_write(c, X), |c| one_write(c, Y), |c| two_reads(c, X, Y), |c| two_reads(c, Y, X)];
     for (style, allowed) in [(RLX, true), (REL_ACQ, true), (SC, false), (FENCES, false)] {
         let weak = |o: &Outcome| o[..4] == [1, 0, 1, 0];
-        // Too many schedules for depth-first search over all of them.
+        // Too many schedules for depth-first search over all of them, but not too many graphs.
+        let all = outcomes(Strategy::Exhaustive { preemptions: None }, 1_000, || run(style, &threads));
+        assert_eq!(all.iter().any(weak), allowed, "IRIW {style:?}");
         let found = outcomes(Strategy::Random, 20_000, || run(style, &threads));
         assert_eq!(found.iter().any(weak), allowed, "IRIW {style:?}");
+        assert!(found.is_subset(&all));
     }
 }
 

@@ -97,9 +97,9 @@ pub(crate) struct View {
     /// Everything that happens before its next event.
     pub(crate) hb: Clock,
     /// What its next acquire fence gets.
-    acquirable: Clock,
+    pub(crate) acquirable: Clock,
     /// What its last release fence gives.
-    released: Clock,
+    pub(crate) released: Clock,
     pub(crate) events: Vec<Id>,
 }
 

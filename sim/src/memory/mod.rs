@@ -10,6 +10,7 @@
 //! * [`state`]: the graph of the run that goes on, and synchronisation by everything that is no atomic
 //! * [`search`]: every consistent graph of a program exactly once; [`item`], [`guide`], [`revisit`]: its work items, its
 //!   runs, its alternatives
+//! * [`race`]: data races on plain cells, in both models
 //! * [`clock`], [`bits`]: vector clocks, sets
 #![forbid(unsafe_code)]
 
@@ -21,6 +22,7 @@ pub(crate) mod graph;
 pub(crate) mod guide;
 pub(crate) mod item;
 pub(crate) mod psc;
+pub(crate) mod race;
 mod revisit;
 pub(crate) mod search;
 pub(crate) mod state;

@@ -13,8 +13,9 @@ use crate::monitor::OpKind;
 
 use super::MemoryModel;
 use super::clock::Clock;
-use super::graph::{Draft, Graph, INIT, Id, Kind, NOWHERE};
+use super::graph::{Draft, Graph, INIT, Id, Kind, NOWHERE, acquires, releases};
 use super::guide::{Guide, Want};
+use super::race::{Access as CellAccess, Cell, Race};
 use super::revisit::New;
 
 /// The most stores of a location among which a load chooses, and places among which a store does: the latest.
@@ -67,6 +68,9 @@ pub(crate) struct Memory {
     carriers: BTreeMap<u32, Carrier>,
     /// What `park` gets, by thread.
     tokens: BTreeMap<u32, Clock>,
+    cells: BTreeMap<u32, Cell>,
+    /// What an acquiring reader of the last store of an atomic gets; used where there is no graph.
+    messages: BTreeMap<u32, Clock>,
     /// The strategy is asked for the outcome of an atomic operation.
     pub(crate) is_choosing: bool,
     /// The exhaustive search, if the run is one of its.
@@ -82,6 +86,8 @@ impl Memory {
             locations: Vec::new(),
             carriers: BTreeMap::new(),
             tokens: BTreeMap::new(),
+            cells: BTreeMap::new(),
+            messages: BTreeMap::new(),
             is_choosing: false,
             guide: None,
         }
@@ -240,6 +246,18 @@ impl Memory {
 
     pub(crate) fn fence(&mut self, thread: u32, order: Ordering, place: &'static Location<'static>) {
         let position = self.tick(thread);
+        if self.model == MemoryModel::Sc {
+            let view = self.graph.view(thread);
+            view.hb.raise(thread, position + 1);
+            if acquires(order) {
+                let got = view.acquirable.clone();
+                view.hb.join(&got);
+            }
+            if releases(order) {
+                view.released = view.hb.clone();
+            }
+            return;
+        }
         let draft = Draft { thread, kind: Kind::Fence, loc: NOWHERE, order, at: 0 };
         let id = self.graph.add(&draft, position, 0, place);
         if let Some(guide) = &mut self.guide {
@@ -326,6 +344,9 @@ impl Memory {
         place: &'static Location<'static>,
     ) {
         match kind {
+            OpKind::Lock | OpKind::TryLock | OpKind::Unlock if self.model == MemoryModel::Sc => {
+                self.carry(thread, object, kind, success);
+            }
             OpKind::Lock | OpKind::Unlock => self.mutex(thread, object, kind, success, place),
             OpKind::TryLock => {
                 self.unsupported(kind);
@@ -361,10 +382,10 @@ impl Memory {
     }
 
     fn carry(&mut self, thread: u32, object: u32, kind: OpKind, success: bool) {
-        use OpKind::{Read, ReadUnlock, Recv, Send, TryRead, TryWrite, Write, WriteUnlock};
+        use OpKind::{Read, ReadUnlock, Recv, Send, TryLock, TryRead, TryWrite, Write, WriteUnlock};
         let mut carrier = self.carriers.remove(&object).unwrap_or_default();
         match kind {
-            TryRead | TryWrite | Recv | Send if !success => {}
+            TryRead | TryWrite | TryLock | Recv | Send if !success => {}
             Read | TryRead => self.acquire(thread, &carrier.exclusive),
             Write | TryWrite => self.acquire(thread, &carrier.all),
             ReadUnlock => carrier.all.join(&self.release(thread)),
@@ -385,6 +406,42 @@ impl Memory {
             }
         }
         self.carriers.insert(object, carrier);
+    }
+
+    /// An operation on an atomic where there is no graph: it read the last store if `reads`, and was the last if `writes`.
+    /// Only the order that it makes is noted.
+    pub(crate) fn ordered(&mut self, thread: u32, object: u32, order: Ordering, reads: bool, writes: bool) {
+        let position = self.tick(thread);
+        let got = if reads { self.messages.get(&object).cloned().unwrap_or_default() } else { Clock::new() };
+        let view = self.graph.view(thread);
+        view.hb.raise(thread, position + 1);
+        view.acquirable.join(&got);
+        if acquires(order) {
+            view.hb.join(&got);
+        }
+        if writes {
+            let mut message = if releases(order) { view.hb.clone() } else { view.released.clone() };
+            message.join(&got);
+            self.messages.insert(object, message);
+        }
+    }
+
+    /// An access of a plain cell.
+    ///
+    /// # Errors
+    /// An earlier one that it races with.
+    pub(crate) fn access_cell(
+        &mut self,
+        thread: u32,
+        object: u32,
+        writes: bool,
+        place: &'static Location<'static>,
+    ) -> Result<(), Race> {
+        let position = self.positions.get(thread as usize).copied().unwrap_or(0);
+        let hb = &self.graph.view(thread).hb;
+        let access = CellAccess { thread, position, place };
+        let cell = self.cells.entry(object).or_default();
+        if writes { cell.write(access, hb) } else { cell.read(access, hb) }
     }
 
     /// A number that is equal for equal graphs, whatever the order in which their events were added. `names` says which

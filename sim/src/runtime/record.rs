@@ -87,6 +87,22 @@ pub(crate) fn set_tracking(r: &mut Rt, track: bool) {
     r.slow = if track { r.slow | SLOW_TRACK } else { r.slow & !SLOW_TRACK };
 }
 
+/// Tracking begins in the middle of a run: what happened before is not looked at.
+#[cold]
+pub(crate) fn track_from_now(r: &mut Rt) {
+    if r.track {
+        return;
+    }
+    r.tracks.reset(false, false);
+    for _ in 0..r.threads.len() {
+        r.tracks.threads.push(ThreadTrack { hash: 0, token: 0, name: String::new() });
+    }
+    for index in 0..r.objects {
+        r.tracks.enrol(index, Location::caller());
+    }
+    set_tracking(r, true);
+}
+
 fn reads_only(kind: OpKind, success: bool) -> bool {
     match kind {
         OpKind::Load | OpKind::Read | OpKind::ReadUnlock | OpKind::TryRead | OpKind::Fence => true,

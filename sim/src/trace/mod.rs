@@ -157,5 +157,7 @@ pub fn verb(kind: OpKind) -> &'static str {
         OpKind::Sleep => "sleep",
         OpKind::End => "end",
         OpKind::Choose => "choose",
+        OpKind::CellRead => "get",
+        OpKind::CellWrite => "set",
     }
 }

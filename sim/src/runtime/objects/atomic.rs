@@ -82,7 +82,9 @@ impl Simulated {
         // SAFETY: as in `is_watched`; no reference into `*r` is held where somebody is asked.
         unsafe {
             let done = if (*r).settings.memory_model == MemoryModel::Sc || (*r).cancel {
-                strongly(op.access, present, change)
+                let done = strongly(op.access, present, change);
+                order(r, op, done.wrote);
+                done
             } else {
                 weakly(r, op, present, change)
             };
@@ -115,6 +117,23 @@ fn strongly(access: Access, present: u64, change: &mut dyn FnMut(u64) -> u64) ->
         Access::Cas { expected, new, .. } => (present == expected).then_some(new),
     };
     Done { found: present, wrote: new.is_some(), last: new.unwrap_or(present) }
+}
+
+/// Notes what a sequentially consistent operation orders, if plain cells are checked.
+unsafe fn order(r: *mut Rt, op: &Operation<'_>, wrote: bool) {
+    // SAFETY: as the caller; the borrow ends here.
+    let r = unsafe { &mut *r };
+    if r.memory.is_some() && !r.cancel {
+        let (object, thread) = (op.header.index(r), r.number[r.cur & (MAX_THREADS - 1)]);
+        let order = match op.access {
+            Access::Cas { failure, .. } if !wrote => failure,
+            _ => op.order,
+        };
+        let reads = !matches!(op.access, Access::Store { .. });
+        if let Some(memory) = &mut r.memory {
+            memory.ordered(thread, object, order, reads, wrote);
+        }
+    }
 }
 
 /// The operation with one of its consistent outcomes.

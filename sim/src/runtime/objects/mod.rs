@@ -1,6 +1,7 @@
 //! The models of the sync objects: what an operation disables, what it enables, and the value behind a lock.
 
 pub(crate) mod atomic;
+pub(crate) mod cell;
 pub(crate) mod channel;
 pub(crate) mod condvar;
 pub(crate) mod guarded;

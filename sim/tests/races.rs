@@ -179,7 +179,7 @@ fn locks_channels_joins_and_tokens_order_plain_data() {
             let _guard = shared.0.write().unwrap();
             shared.1.set(1);
         }
-        readers.into_iter().for_each(|t| drop(t.join().unwrap()));
+        assert!(readers.into_iter().all(|t| t.join().unwrap() < 2));
     });
     ordered(|| {
         let (sender, receiver) = mpsc::channel();

@@ -1,7 +1,7 @@
 //! Counts the RC11-consistent graphs of a program by building all of them, one event at a time in every order, and
 //! evaluating the axioms as they stand on each. Slow and simple.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use interleaf::sync::atomic::Ordering::{self, AcqRel, Acquire, Release, SeqCst};
 
@@ -58,7 +58,8 @@ pub(super) fn count(program: &Program) -> Counted {
         threads: program.iter().map(|_| (Vec::new(), 0, 0)).collect(),
         orders: (0..locations).map(|l| vec![(-1, l as u8)]).collect(),
     };
-    let mut seen = BTreeSet::from([start.clone()]);
+    // Whether each is consistent.
+    let mut seen = BTreeMap::from([(start.clone(), true)]);
     let mut todo = vec![start];
     let mut counted = Counted::default();
     while let Some(state) = todo.pop() {
@@ -70,11 +71,15 @@ pub(super) fn count(program: &Program) -> Counted {
                 ended += 1;
                 continue;
             };
-            for state in next.into_iter().filter(|s| s.is_consistent()) {
-                gone_on = true;
-                if seen.insert(state.clone()) {
-                    todo.push(state);
-                }
+            for state in next {
+                let known = *seen.entry(state.clone()).or_insert_with(|| {
+                    let consistent = state.is_consistent();
+                    if consistent {
+                        todo.push(state);
+                    }
+                    consistent
+                });
+                gone_on |= known;
             }
         }
         if ended == program.len() {

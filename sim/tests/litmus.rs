@@ -460,3 +460,74 @@ fn a_token_of_a_weak_run_replays() {
     assert_eq!(again.signature(), failure.signature());
     assert!(Explorer::new().run(f).failures.is_empty(), "sequential consistency has no such run");
 }
+
+/// The failure of a run in which the assertion about a message does not hold.
+fn failed_message(store: Ordering, load: Ordering) -> interleaf::Failure {
+    let f = move || {
+        let shared = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
+        interleaf::name(&shared.0, "value");
+        interleaf::name(&shared.1, "flag");
+        let writer = Arc::clone(&shared);
+        let writer = thread::spawn(move || {
+            writer.0.store(7, Relaxed);
+            writer.1.store(1, store);
+        });
+        if shared.1.load(load) == 1 {
+            assert_eq!(shared.0.load(Relaxed), 7, "the value is there");
+        }
+        writer.join().unwrap();
+    };
+    let strategy = Strategy::Exhaustive { preemptions: None };
+    let report = Explorer::new().memory_model(MemoryModel::Rc11).strategy(strategy).run(f);
+    report.failures.into_iter().next().expect("the weak outcome")
+}
+
+#[test]
+fn a_failure_says_which_older_store_was_read_and_why() {
+    let failure = failed_message(Release, Relaxed);
+    assert_eq!(failure.trace.stale.len(), 1, "{failure}");
+    let line = failure.trace.stale_lines().next().unwrap();
+    for part in [
+        "main: load value at ",
+        "reads 0 from the first value, made at ",
+        "although there is a newer one, 7 by main/0 at ",
+        "none of them happens before this, nor is read by anything that does",
+        "had read what main/0 stored after it at ",
+        "but does not synchronise with that (the load is Relaxed)",
+    ] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    let text = failure.to_string();
+    assert!(text.contains("not the latest, and why that is allowed") && text.contains(&line), "{text}");
+    assert!(text.contains("load value (stale)"), "{text}");
+    let json = interleaf::trace::jsonl::render(&failure.trace);
+    assert_eq!(json.matches("\"stale\":\"reads 0 from").count(), 1, "{json}");
+    let line = failed_message(Relaxed, Acquire).trace.stale_lines().next().unwrap();
+    assert!(line.ends_with("(the store is Relaxed)"), "{line}");
+    let line = failed_message(Relaxed, Relaxed).trace.stale_lines().next().unwrap();
+    assert!(line.ends_with("(the store is Relaxed, the load Relaxed)"), "{line}");
+}
+
+#[test]
+fn a_failure_says_which_store_was_put_before_others() {
+    let f = || {
+        let shared = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
+        let other = Arc::clone(&shared);
+        let other = thread::spawn(move || {
+            other.0.store(1, Relaxed);
+            other.1.store(2, Relaxed);
+        });
+        shared.1.store(1, Relaxed);
+        shared.0.store(2, Relaxed);
+        other.join().unwrap();
+        let last = (shared.0.load(Relaxed), shared.1.load(Relaxed));
+        assert_ne!(last, (1, 1), "each kept the first");
+    };
+    let strategy = Strategy::Exhaustive { preemptions: None };
+    let report = Explorer::new().memory_model(MemoryModel::Rc11).strategy(strategy).run(f);
+    let failure = report.first_failure().expect("the weak outcome");
+    assert!(
+        failure.trace.stale_lines().any(|l| l.contains("stores ") && l.contains(" in the past, although")),
+        "{failure}"
+    );
+}

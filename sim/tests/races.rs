@@ -245,8 +245,7 @@ fn what_orders_less_does_not_order_plain_data() {
 fn reads_do_not_race() {
     ordered(|| {
         let cell = Arc::new(RaceCell::new(7));
-        let readers: Vec<_> =
-            (0..3).map(|_| Arc::clone(&cell)).map(|cell| thread::spawn(move || cell.get())).collect();
+        let readers: Vec<_> = (0..3).map(|_| Arc::clone(&cell)).map(|cell| thread::spawn(move || cell.get())).collect();
         assert_eq!(cell.get() + readers.into_iter().map(|t| t.join().unwrap()).sum::<i32>(), 28);
         cell.set(1);
     });
@@ -303,10 +302,8 @@ fn outside_a_run_a_cell_is_a_plain_value() {
 #[test]
 fn exhaustive_search_finds_races() {
     let f = counted(Relaxed, true);
-    let report = Explorer::new()
-        .memory_model(MemoryModel::Rc11)
-        .strategy(Strategy::Exhaustive { preemptions: None })
-        .run(f);
+    let report =
+        Explorer::new().memory_model(MemoryModel::Rc11).strategy(Strategy::Exhaustive { preemptions: None }).run(f);
     let failure = report.first_failure().expect("a data race");
     assert_eq!(failure.signature().split('/').next(), Some("memory.data_race"), "{failure}");
     let report = Explorer::new()

@@ -11,6 +11,7 @@
 //! * [`search`]: every consistent graph of a program exactly once; [`item`], [`guide`], [`revisit`]: its work items, its
 //!   runs, its alternatives
 //! * [`race`]: data races on plain cells, in both models
+//! * [`explain`]: why an operation could have another outcome than the latest
 //! * [`clock`], [`bits`]: vector clocks, sets
 #![forbid(unsafe_code)]
 
@@ -18,6 +19,7 @@
 mod axioms;
 pub(crate) mod bits;
 pub(crate) mod clock;
+pub(crate) mod explain;
 pub(crate) mod graph;
 pub(crate) mod guide;
 pub(crate) mod item;

@@ -210,6 +210,7 @@ impl Machine {
             objects: tracks.objects.iter().map(|o| TraceObject { name: o.name, created: o.created }).collect(),
             events: tracks.events.take().unwrap_or_default(),
             decisions: std::mem::take(&mut tracks.decisions),
+            stale: std::mem::take(&mut tracks.stale),
         }
     }
 }

@@ -14,8 +14,10 @@ use std::time::Duration;
 
 use crate::explore::failure::FailureKind;
 use crate::memory::MemoryModel;
+use crate::memory::explain::explain;
+use crate::memory::graph::Id;
 use crate::monitor::{Event, OpKind, Phase};
-use crate::trace::{Decision, TraceEvent};
+use crate::trace::{Decision, Stale, TraceEvent};
 
 use super::objects::header::Header;
 use super::rt::{MAX_THREADS, Rt, SLOW_TRACK, outside};
@@ -43,6 +45,7 @@ pub(crate) struct Tracks {
     threads: Vec<ThreadTrack>,
     pub(crate) events: Option<Vec<TraceEvent>>,
     pub(crate) decisions: Vec<Decision>,
+    pub(crate) stale: Vec<Stale>,
     named: bool,
 }
 
@@ -54,13 +57,21 @@ fn mix(a: u64, b: u64) -> u64 {
 
 impl Tracks {
     pub(crate) const fn new() -> Self {
-        Self { objects: Vec::new(), threads: Vec::new(), events: None, decisions: Vec::new(), named: false }
+        Self {
+            objects: Vec::new(),
+            threads: Vec::new(),
+            events: None,
+            decisions: Vec::new(),
+            stale: Vec::new(),
+            named: false,
+        }
     }
 
     pub(crate) fn reset(&mut self, recording: bool, named: bool) {
         self.objects.clear();
         self.threads.clear();
         self.decisions.clear();
+        self.stale.clear();
         self.events = recording.then(Vec::new);
         self.named = named;
     }
@@ -231,6 +242,16 @@ pub(crate) unsafe fn executed_on_atomic(
             order(r, number, index, kind, success);
         }
         event(r, header, kind, Phase::Executed, success, location);
+    }
+}
+
+/// The next event to be shown is that of an operation on an atomic: explains it if it did not see the latest store.
+pub(crate) fn explained(r: &mut Rt, event: Id) {
+    let Some(events) = &r.tracks.events else { return };
+    let at = events.len();
+    let Some(memory) = &r.memory else { return };
+    if let Some(why) = explain(&memory.graph, event, &|number| threads::label(r, number)) {
+        r.tracks.stale.push(Stale { event: at, why });
     }
 }
 

@@ -157,7 +157,9 @@ unsafe fn weakly(r: *mut Rt, op: &Operation<'_>, present: u64, change: &mut dyn 
         memory.is_choosing = false;
         let event = memory.commit(&attempt, back, change);
         let wrote = memory.graph.event(event).kind.writes();
-        Done { found: memory.found(event), wrote, last: memory.graph.last_value(attempt.loc) }
+        let done = Done { found: memory.found(event), wrote, last: memory.graph.last_value(attempt.loc) };
+        record::explained(&mut *r, event);
+        done
     }
 }
 

@@ -66,3 +66,95 @@ fn as_many_runs_as_graphs_of_atomics() {
 fn as_many_runs_as_graphs_with_mutexes() {
     compare(seeds(100), true);
 }
+
+#[test]
+fn loops_that_wait_end() {
+    use interleaf::sync::Arc;
+    use interleaf::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+    use interleaf::sync::atomic::{AtomicBool, AtomicU32};
+    use interleaf::{hint, thread};
+    let explorer = Explorer::new()
+        .memory_model(MemoryModel::Rc11)
+        .strategy(Strategy::Exhaustive { preemptions: None })
+        .seeds(0..10_000);
+    let hand_over = |store, load| {
+        move || {
+            let shared = Arc::new((AtomicBool::new(false), AtomicU32::new(0)));
+            let there = Arc::clone(&shared);
+            let waiter = thread::spawn(move || {
+                while !there.0.load(load) {
+                    hint::spin_loop();
+                }
+                assert_eq!(there.1.load(Relaxed), 1, "the value is there");
+            });
+            shared.1.store(1, Relaxed);
+            shared.0.store(true, store);
+            waiter.join().unwrap();
+        }
+    };
+    let report = explorer.run(hand_over(Release, Acquire));
+    assert!(report.failures.is_empty() && report.complete, "{:?}", report.failures);
+    // The flag at once, at the second look, or not yet at the second.
+    assert_eq!((report.executions, report.blocked), (3, 1));
+    assert!(!explorer.run(hand_over(Relaxed, Acquire)).failures.is_empty());
+
+    // Nobody sets the flag: that is no matter of what was read.
+    let report = explorer.clone().max_steps(1_000).run(|| {
+        let flag = AtomicBool::new(false);
+        while !flag.load(Acquire) {
+            thread::yield_now();
+        }
+    });
+    assert!(matches!(report.failures[0].kind, FailureKind::StepLimit { .. }));
+}
+
+#[test]
+fn what_it_does_not_know_is_said() {
+    let explorer = Explorer::new().memory_model(MemoryModel::Rc11).strategy(Strategy::Exhaustive { preemptions: None });
+    let report = explorer.run(|| {
+        let (sender, receiver) = interleaf::sync::mpsc::channel();
+        interleaf::thread::spawn(move || sender.send(1).unwrap());
+        receiver.recv().unwrap();
+    });
+    assert!(!report.complete);
+    let headline = report.failures[0].kind.headline();
+    assert!(headline.contains("knows atomics, fences, mutexes, spawn and join; the program does `send`"), "{headline}");
+}
+
+#[test]
+#[should_panic(expected = "the strategy `exhaustive` is for the memory model rc11")]
+fn under_sequential_consistency_it_is_refused() {
+    Explorer::new().strategy(Strategy::Exhaustive { preemptions: None }).run(|| {});
+}
+
+#[test]
+fn who_waits_in_a_loop_with_a_mutex_may_have_come_second() {
+    use interleaf::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    use interleaf::sync::{Arc, Mutex};
+    use interleaf::thread;
+    let completed = std::sync::atomic::AtomicU64::new(0);
+    let report = Explorer::new()
+        .memory_model(MemoryModel::Rc11)
+        .strategy(Strategy::Exhaustive { preemptions: None })
+        .max_steps(1_000)
+        .max_failures(100)
+        .run(|| {
+            let shared = Arc::new((Mutex::new(()), AtomicBool::new(false)));
+            let there = Arc::clone(&shared);
+            let waiter = thread::spawn(move || {
+                let _guard = there.0.lock().unwrap();
+                while !there.1.load(Relaxed) {
+                    thread::yield_now();
+                }
+            });
+            let setter = thread::spawn(move || {
+                let _guard = shared.0.lock().unwrap();
+                shared.1.store(true, Relaxed);
+            });
+            waiter.join().unwrap();
+            setter.join().unwrap();
+            completed.fetch_add(1, Relaxed);
+        });
+    assert!(report.failures.iter().all(|f| matches!(f.kind, FailureKind::StepLimit { .. })));
+    assert_eq!((report.executions, report.failures.len(), completed.into_inner()), (2, 1, 1));
+}

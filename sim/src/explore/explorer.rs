@@ -242,6 +242,9 @@ pub struct Report {
     pub failures: Vec<Failure>,
     /// Depth-first and exhaustive search: everything was run.
     pub complete: bool,
+    /// Exhaustive search under RC11: runs that ended because a thread waits in a loop (one with `yield_now` or
+    /// `spin_loop`) for a store that it did not read in this run. Counted among `executions`.
+    pub blocked: u64,
     /// Sampled runs that were made twice and compared.
     pub compared: u64,
     /// Runs in which a `try_` operation made it necessary to repeat with every release a scheduling point.
@@ -269,6 +272,7 @@ impl Report {
             distinct_is_exact: true,
             failures: Vec::new(),
             complete: false,
+            blocked: 0,
             compared: 0,
             repeated: 0,
             fired: [0; 2],
@@ -283,6 +287,7 @@ impl Report {
         self.executions += other.executions;
         self.steps += other.steps;
         self.failures.extend(other.failures);
+        self.blocked += other.blocked;
         self.compared += other.compared;
         self.repeated += other.repeated;
         self.fired[0] += other.fired[0];

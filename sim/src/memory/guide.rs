@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use crate::monitor::OpKind;
 
 use super::clock::Clock;
-use super::graph::{Graph, Id};
+use super::graph::{Graph, Id, Kind};
 use super::item::{Item, Path, Planned, Source};
 
 /// What an event is apart from what it found.
@@ -94,6 +94,21 @@ pub(crate) struct Guide {
     /// Why the search cannot go on.
     pub(crate) error: Option<String>,
     yielded: Option<Path>,
+    /// The waiting of each thread that has yielded.
+    spins: BTreeMap<u32, Spin>,
+    /// They wait for what never comes: let them, up to the step limit.
+    is_livelock: bool,
+}
+
+/// A loop in which a thread waits for others.
+#[derive(Clone, Debug, Default)]
+struct Spin {
+    /// How many events the thread had when it yielded last.
+    events: usize,
+    /// What it read between the last two times, and from where.
+    round: Option<Vec<(u32, Id)>>,
+    /// It has done the same twice, and waits for good.
+    is_blocked: bool,
 }
 
 impl Guide {
@@ -116,6 +131,8 @@ impl Guide {
             found: Vec::new(),
             error: None,
             yielded: None,
+            spins: BTreeMap::new(),
+            is_livelock: false,
         }
     }
 
@@ -234,6 +251,44 @@ impl Guide {
         let source = e.rf.map_or(0, |rf| self.marks[rf as usize].write_stamp);
         let write_stamp = if e.kind.writes() && source > stamp { source + 1 } else { stamp };
         self.marks.push(Mark { stamp, write_stamp, want, prefix, displaced_by });
+    }
+
+    /// A thread yields, as loops do that wait for others. True if it has read the very same stores since it yielded last
+    /// as between that time and the one before, and did nothing else: then it would go on for ever, and what comes of
+    /// reading something newer is an alternative of those reads. It does not go on in this run.
+    pub(crate) fn yields(&mut self, graph: &Graph, thread: u32) -> bool {
+        let events: &[Id] = graph.views.get(thread as usize).map_or(&[], |v| &v.events);
+        let spin = self.spins.entry(thread).or_default();
+        let since = &events[spin.events.min(events.len())..];
+        let read = |&id: &Id| {
+            let e = graph.event(id);
+            (e.kind == Kind::Load).then_some((e.loc, e.rf?))
+        };
+        let round: Option<Vec<(u32, Id)>> = since.iter().map(read).collect();
+        spin.is_blocked = !self.is_livelock && round.as_ref().is_some_and(|r| !r.is_empty()) && round == spin.round;
+        spin.events = events.len();
+        spin.round = round;
+        spin.is_blocked
+    }
+
+    /// How the run ended for threads that wait in loops: `None` if there are none, else whether some could still read
+    /// something newer than what they did, so that only this run ends here.
+    pub(crate) fn spinning(&self, graph: &Graph) -> Option<bool> {
+        let mut blocked = self.spins.values().filter(|s| s.is_blocked).peekable();
+        blocked.peek()?;
+        let is_old = |&(loc, store): &(u32, Id)| graph.mo[loc as usize].last() != Some(&store);
+        Some(blocked.any(|s| s.round.iter().flatten().any(is_old)))
+    }
+
+    /// Nobody can go on, and those who wait in loops have read the latest there is: lets them wait, so that the run shows
+    /// itself as one that does not end. Returns their numbers.
+    pub(crate) fn let_spin(&mut self, graph: &Graph) -> Vec<u32> {
+        if self.spinning(graph) != Some(false) {
+            return Vec::new();
+        }
+        self.is_livelock = true;
+        let blocked = self.spins.iter_mut().filter(|(_, s)| s.is_blocked);
+        blocked.map(|(thread, spin)| (spin.is_blocked = false, *thread).1).collect()
     }
 
     /// Which of the threads that can go on does: (slot, number, what it is about to do).

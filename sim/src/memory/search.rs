@@ -38,6 +38,7 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
         let (found, error) = worker.machine.take_items();
         stack.extend(found);
         worker.count(&outcome);
+        worker.report.blocked += u64::from(outcome.failure.is_none() && worker.machine.was_blocked());
         if let Some(counter) = explorer.progress {
             counter.fetch_add(1, Ordering::Relaxed);
         }

@@ -88,8 +88,27 @@ pub(crate) unsafe fn nobody_can_run(r: *mut Rt) -> FailureKind {
     // SAFETY: as the caller; nothing switches here.
     let r = unsafe { &mut *r };
     let all = r.alive;
-    tell_memory(r);
     FailureKind::Deadlock { threads: table(r, all), all: true }
+}
+
+/// Nobody can go on. In an exhaustive search over execution graphs, threads that wait in loops for what never comes may go
+/// on doing so. True if there are any.
+pub(crate) fn let_spin(r: &mut Rt) -> bool {
+    tell_memory(r);
+    let Some(memory) = &mut r.memory else { return false };
+    let Some(guide) = &mut memory.guide else { return false };
+    let threads = guide.let_spin(&memory.graph);
+    for slot in bits(r.alive).filter(|&t| threads.contains(&r.number[t])) {
+        r.enabled |= 1 << slot;
+    }
+    !threads.is_empty()
+}
+
+/// Whether the run ends only because a thread waits in a loop for what it has chosen not to see: a run of an exhaustive
+/// search over execution graphs that tells nothing.
+pub(crate) fn only_this_run(r: &Rt) -> bool {
+    let guide = r.memory.as_ref().and_then(|memory| Some((&memory.graph, memory.guide.as_ref()?)));
+    r.enabled == 0 && guide.is_some_and(|(graph, guide)| guide.spinning(graph) == Some(true))
 }
 
 /// An exhaustive search over execution graphs wants to know which mutexes are waited for in the end.

@@ -91,6 +91,11 @@ impl Machine {
         guide.map_or_else(Default::default, |guide| (std::mem::take(&mut guide.found), guide.error.take()))
     }
 
+    /// Whether the last run ended because a thread waits in a loop for what it has chosen not to see.
+    pub(crate) fn was_blocked(&self) -> bool {
+        super::deadlock::only_this_run(&self.rt)
+    }
+
     /// Makes every release of a lock a scheduling point from now on, or goes back to the setting.
     pub(crate) fn every_operation(&mut self, on: bool) {
         self.rt.every_operation = on || self.rt.settings.every_operation;

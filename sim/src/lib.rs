@@ -8,6 +8,7 @@
 //!
 //! * [`sync`], [`thread`], [`time`], [`hint`], [`arc_swap`], [`rand`](mod@rand): the façade, std's paths and signatures
 //! * [`Explorer`], [`check`], [`replay()`]: running a closure many times, and once more
+//! * [`MemoryModel`]: what atomics mean; [`cell`]: plain data whose races are found
 //! * [`strategy`]: how schedules are chosen; [`choice`]: where chance comes from
 //! * [`monitor`], [`Violation`]: checkers that watch a run, and what they say
 //! * [`trace`]: the full record of a failed run
@@ -18,7 +19,7 @@
 //!
 //! * Code under test must be deterministic apart from scheduling: no wall clock, no ambient randomness, no iteration
 //!   over maps with std's random hasher. A sample of the runs is made twice and compared, to find what was overlooked.
-//! * Sequential consistency: orderings of atomics have no effect yet.
+//! * Sequential consistency unless the explorer is given another [`MemoryModel`]; none of them has load buffering.
 //! * All threads of a run share one OS thread. `std::thread_local!` is therefore shared by them and survives the run,
 //!   and so do statics: the first run may differ from the others, which the comparison finds. A `RefCell` in a
 //!   thread-local that is borrowed across a scheduling point gives false borrow errors.

@@ -7,9 +7,9 @@
 //!
 //! * [`graph`]: events, reads-from, modification orders, and what may be added
 //! * [`psc`]: the axiom of SC accesses and SC fences
-//! * [`state`]: the graph of the run that goes on, and synchronisation by everything that is no atomic
-//! * [`search`]: every consistent graph of a program exactly once; [`item`], [`guide`], [`revisit`]: its work items, its
-//!   runs, its alternatives
+//! * [`state`]: the graph of the run that goes on; [`sync`]: synchronisation by everything that is no atomic
+//! * [`search`]: every consistent graph of a program exactly once; [`item`], [`guide`], [`revisit`], [`rebuild`]: its
+//!   work items, its runs, its alternatives and whether they are consistent
 //! * [`race`]: data races on plain cells, in both models
 //! * [`explain`]: why an operation could have another outcome than the latest
 //! * [`clock`], [`bits`]: vector clocks, sets
@@ -25,9 +25,11 @@ pub(crate) mod guide;
 pub(crate) mod item;
 pub(crate) mod psc;
 pub(crate) mod race;
+mod rebuild;
 mod revisit;
 pub(crate) mod search;
 pub(crate) mod state;
+mod sync;
 
 use std::fmt;
 use std::str::FromStr;

@@ -4,19 +4,19 @@
 //! All other synchronisation (start and join, readers-writer locks, channels, `unpark`, …) only carries clocks. It
 //! happens in the order of the run, which respects program order and reads-from, so it can never contradict the graph.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
 use crate::choice::finalise;
-use crate::monitor::OpKind;
 
 use super::MemoryModel;
 use super::clock::Clock;
 use super::graph::{Draft, Graph, INIT, Id, Kind, NOWHERE, acquires, releases};
 use super::guide::{Guide, Want};
-use super::race::{Access as CellAccess, Cell, Race};
+use super::race::Cell;
 use super::revisit::New;
+use super::sync::Carrier;
 
 /// The most stores of a location among which a load chooses, and places among which a store does: the latest.
 const CANDIDATES: usize = 64;
@@ -48,29 +48,20 @@ pub(crate) struct Attempt {
     pub(crate) place: &'static Location<'static>,
 }
 
-/// What one object that is no location carries.
-#[derive(Default)]
-struct Carrier {
-    /// By every release, and by those that exclude readers.
-    all: Clock,
-    exclusive: Clock,
-    messages: VecDeque<Clock>,
-}
-
 /// See the module.
 pub(crate) struct Memory {
     pub(crate) model: MemoryModel,
     pub(crate) graph: Graph,
     /// Place of the next operation of each thread.
-    positions: Vec<u32>,
+    pub(super) positions: Vec<u32>,
     /// Location of each object, plus one.
-    locations: Vec<u32>,
-    carriers: BTreeMap<u32, Carrier>,
+    pub(super) locations: Vec<u32>,
+    pub(super) carriers: BTreeMap<u32, Carrier>,
     /// What `park` gets, by thread.
-    tokens: BTreeMap<u32, Clock>,
-    cells: BTreeMap<u32, Cell>,
+    pub(super) tokens: BTreeMap<u32, Clock>,
+    pub(super) cells: BTreeMap<u32, Cell>,
     /// What an acquiring reader of the last store of an atomic gets; used where there is no graph.
-    messages: BTreeMap<u32, Clock>,
+    pub(super) messages: BTreeMap<u32, Clock>,
     /// The strategy is asked for the outcome of an atomic operation.
     pub(crate) is_choosing: bool,
     /// The exhaustive search, if the run is one of its.
@@ -147,7 +138,13 @@ impl Memory {
         self.commit_as(attempt, back, change, want)
     }
 
-    fn commit_as(&mut self, attempt: &Attempt, back: usize, change: &mut dyn FnMut(u64) -> u64, want: Want) -> Id {
+    pub(super) fn commit_as(
+        &mut self,
+        attempt: &Attempt,
+        back: usize,
+        change: &mut dyn FnMut(u64) -> u64,
+        want: Want,
+    ) -> Id {
         let at = self.graph.mo[attempt.loc as usize].len() - 1 - back;
         let value = self.new_event(attempt, at, change).value;
         let draft = self.draft(attempt, at);
@@ -214,7 +211,7 @@ impl Memory {
     }
 
     /// What the acquisition of a mutex, about to be added or wanted for ever, could have displaced.
-    fn displace(&mut self, thread: u32, loc: u32, place: &'static Location<'static>) {
+    pub(super) fn displace(&mut self, thread: u32, loc: u32, place: &'static Location<'static>) {
         let attempt = Attempt { thread, loc, order: Ordering::Acquire, access: Access::Rmw, place };
         let Some(mut guide) = self.guide.take() else { return };
         guide.mark_first_values(self.graph.events.len());
@@ -266,182 +263,13 @@ impl Memory {
     }
 
     /// The place of the next operation of a thread, which is taken.
-    fn tick(&mut self, thread: u32) -> u32 {
+    pub(super) fn tick(&mut self, thread: u32) -> u32 {
         let at = thread as usize;
         if self.positions.len() <= at {
             self.positions.resize(at + 1, 0);
         }
         self.positions[at] += 1;
         self.positions[at] - 1
-    }
-
-    /// An operation of `thread` that gives what it knows to others.
-    fn release(&mut self, thread: u32) -> Clock {
-        let position = self.tick(thread);
-        let view = self.graph.view(thread);
-        view.hb.raise(thread, position + 1);
-        view.hb.clone()
-    }
-
-    fn acquire(&mut self, thread: u32, clock: &Clock) {
-        self.graph.view(thread).hb.join(clock);
-    }
-
-    /// A thread has started: `ordinal` is its place among the children of its parent.
-    pub(crate) fn started(&mut self, child: u32, parent: Option<(u32, u32)>) {
-        let mut position = 0;
-        if let Some((parent, _)) = parent {
-            let clock = self.release(parent);
-            position = self.positions[parent as usize] - 1;
-            self.acquire(child, &clock);
-        }
-        if let Some(guide) = &mut self.guide {
-            guide.started(child, parent, position);
-        }
-    }
-
-    pub(crate) fn joined(&mut self, thread: u32, child: u32) {
-        let clock = self.release(child);
-        self.acquire(thread, &clock);
-        if let Some(guide) = &mut self.guide {
-            guide.joined(thread, child, self.positions[child as usize] - 1);
-        }
-    }
-
-    /// The exhaustive search does not know what to make of an operation.
-    fn unsupported(&mut self, kind: OpKind) {
-        if let Some(guide) = &mut self.guide {
-            let what = crate::trace::verb(kind);
-            guide.fail(format!(
-                "exhaustive search under rc11 knows atomics, fences, mutexes, spawn and join; the program does `{what}`"
-            ));
-        }
-    }
-
-    /// An operation on a `park` token, that of thread `of`.
-    pub(crate) fn on_token(&mut self, thread: u32, of: u32, kind: OpKind) {
-        self.unsupported(kind);
-        match kind {
-            OpKind::Unpark => {
-                let clock = self.release(thread);
-                self.tokens.entry(of).or_default().join(&clock);
-            }
-            OpKind::Park => {
-                let clock = self.tokens.get(&of).cloned().unwrap_or_default();
-                self.acquire(thread, &clock);
-            }
-            _ => {}
-        }
-    }
-
-    /// An operation on an object that is no atomic.
-    pub(crate) fn executed(
-        &mut self,
-        thread: u32,
-        object: u32,
-        kind: OpKind,
-        success: bool,
-        place: &'static Location<'static>,
-    ) {
-        match kind {
-            OpKind::Lock | OpKind::TryLock | OpKind::Unlock if self.model == MemoryModel::Sc => {
-                self.carry(thread, object, kind, success);
-            }
-            OpKind::Lock | OpKind::Unlock => self.mutex(thread, object, kind, success, place),
-            OpKind::TryLock => {
-                self.unsupported(kind);
-                self.mutex(thread, object, kind, success, place);
-            }
-            OpKind::Wait | OpKind::NotifyOne | OpKind::NotifyAll => self.unsupported(kind),
-            _ => {
-                self.unsupported(kind);
-                self.carry(thread, object, kind, success);
-            }
-        }
-    }
-
-    /// A mutex: 0 is free.
-    fn mutex(&mut self, thread: u32, object: u32, kind: OpKind, success: bool, place: &'static Location<'static>) {
-        let at = object as usize;
-        let present = match self.locations.get(at) {
-            Some(&known) if known != 0 => self.graph.last_value(known - 1),
-            _ => 0,
-        };
-        let loc = self.locate(object, present, place);
-        let (access, order) = match kind {
-            OpKind::Unlock => (Access::Store { value: 0 }, Ordering::Release),
-            _ if success => (Access::Rmw, Ordering::Acquire),
-            _ => (Access::Load, Ordering::Relaxed),
-        };
-        if kind == OpKind::Lock {
-            self.displace(thread, loc, place);
-        }
-        let what = if kind == OpKind::Unlock { Want::Unlock } else { Want::Lock };
-        let attempt = Attempt { thread, loc, order, access, place };
-        self.commit_as(&attempt, 0, &mut |_| 1, what);
-    }
-
-    fn carry(&mut self, thread: u32, object: u32, kind: OpKind, success: bool) {
-        use OpKind::{Read, ReadUnlock, Recv, Send, TryLock, TryRead, TryWrite, Write, WriteUnlock};
-        let mut carrier = self.carriers.remove(&object).unwrap_or_default();
-        match kind {
-            TryRead | TryWrite | TryLock | Recv | Send if !success => {}
-            Read | TryRead => self.acquire(thread, &carrier.exclusive),
-            Write | TryWrite => self.acquire(thread, &carrier.all),
-            ReadUnlock => carrier.all.join(&self.release(thread)),
-            WriteUnlock => {
-                carrier.exclusive = self.release(thread);
-                carrier.all.join(&carrier.exclusive);
-            }
-            Send => carrier.messages.push_back(self.release(thread)),
-            Recv => {
-                if let Some(message) = carrier.messages.pop_front() {
-                    self.acquire(thread, &message);
-                }
-            }
-            // Everything else orders all operations on its object.
-            _ => {
-                self.acquire(thread, &carrier.all);
-                carrier.all = self.release(thread);
-            }
-        }
-        self.carriers.insert(object, carrier);
-    }
-
-    /// An operation on an atomic where there is no graph: it read the last store if `reads`, and was the last if `writes`.
-    /// Only the order that it makes is noted.
-    pub(crate) fn ordered(&mut self, thread: u32, object: u32, order: Ordering, reads: bool, writes: bool) {
-        let position = self.tick(thread);
-        let got = if reads { self.messages.get(&object).cloned().unwrap_or_default() } else { Clock::new() };
-        let view = self.graph.view(thread);
-        view.hb.raise(thread, position + 1);
-        view.acquirable.join(&got);
-        if acquires(order) {
-            view.hb.join(&got);
-        }
-        if writes {
-            let mut message = if releases(order) { view.hb.clone() } else { view.released.clone() };
-            message.join(&got);
-            self.messages.insert(object, message);
-        }
-    }
-
-    /// An access of a plain cell.
-    ///
-    /// # Errors
-    /// An earlier one that it races with.
-    pub(crate) fn access_cell(
-        &mut self,
-        thread: u32,
-        object: u32,
-        writes: bool,
-        place: &'static Location<'static>,
-    ) -> Result<(), Race> {
-        let position = self.positions.get(thread as usize).copied().unwrap_or(0);
-        let hb = &self.graph.view(thread).hb;
-        let access = CellAccess { thread, position, place };
-        let cell = self.cells.entry(object).or_default();
-        if writes { cell.write(access, hb) } else { cell.read(access, hb) }
     }
 
     /// A number that is equal for equal graphs, whatever the order in which their events were added. `names` says which

@@ -18,7 +18,7 @@ use crate::trace::{Trace, TraceObject};
 
 use super::claim::Seat;
 use super::rt::{Mode, NOBODY, RUNNER, Rt, SLOW_ASKED, Settings, current, install};
-use super::{abort, context, overflow, panic_hook, point, record, teardown, threads, watchdog};
+use super::{abort, context, overflow, panic_hook, point, record, teardown, threads, watchdog, weak};
 
 const SCHEDULE: u64 = choice::name_hash("schedule");
 
@@ -201,7 +201,7 @@ impl Machine {
         Outcome {
             failure: r.failure.take(),
             steps: r.step(),
-            interleaving: if r.track { record::interleaving(r) } else { 0 },
+            interleaving: if r.track { weak::interleaving(r) } else { 0 },
             observed_late: r.observed_late,
             fired: r.fired,
         }

@@ -9,6 +9,7 @@
 //! * [`teardown`]: unwinding what a failed run left behind
 //! * [`deadlock`]: cycles of waiting threads, and who holds what
 //! * [`record`]: what is noted of an operation when somebody looks: trace, happens-before hash, monitors
+//! * [`weak`]: what is noted of operations that the memory model decides on
 //! * [`ask`]: strategies that are not inlined
 //! * [`claim`]: which simulation an object belongs to; sharing one between two is refused
 //! * [`packet`]: where a thread leaves its result for `join`
@@ -52,5 +53,6 @@ pub(crate) mod stack;
 pub(crate) mod teardown;
 pub(crate) mod threads;
 pub(crate) mod watchdog;
+pub(crate) mod weak;
 
 pub(crate) use entry::seed;

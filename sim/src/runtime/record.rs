@@ -13,9 +13,6 @@ use std::panic::Location;
 use std::time::Duration;
 
 use crate::explore::failure::FailureKind;
-use crate::memory::MemoryModel;
-use crate::memory::explain::explain;
-use crate::memory::graph::Id;
 use crate::monitor::{Event, OpKind, Phase};
 use crate::trace::{Decision, Stale, TraceEvent};
 
@@ -42,15 +39,21 @@ pub(crate) struct ThreadTrack {
 /// Everything that is recorded only on demand.
 pub(crate) struct Tracks {
     pub(crate) objects: Vec<ObjectTrack>,
-    threads: Vec<ThreadTrack>,
+    pub(super) threads: Vec<ThreadTrack>,
     pub(crate) events: Option<Vec<TraceEvent>>,
     pub(crate) decisions: Vec<Decision>,
     pub(crate) stale: Vec<Stale>,
     named: bool,
 }
 
+impl ThreadTrack {
+    pub(super) const fn new(hash: u64, name: String) -> Self {
+        Self { hash, token: 0, name }
+    }
+}
+
 #[inline(always)]
-fn mix(a: u64, b: u64) -> u64 {
+pub(super) fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ b.rotate_left(32) ^ 0x9E37_79B9_7F4A_7C15) * 0xD6E8_FEB8_6659_FD93_u128;
     (product as u64) ^ (product >> 64) as u64
 }
@@ -98,39 +101,11 @@ pub(crate) fn set_tracking(r: &mut Rt, track: bool) {
     r.slow = if track { r.slow | SLOW_TRACK } else { r.slow & !SLOW_TRACK };
 }
 
-/// Tracking begins in the middle of a run: what happened before is not looked at.
-#[cold]
-pub(crate) fn track_from_now(r: &mut Rt) {
-    if r.track {
-        return;
-    }
-    r.tracks.reset(false, false);
-    for _ in 0..r.threads.len() {
-        r.tracks.threads.push(ThreadTrack { hash: 0, token: 0, name: String::new() });
-    }
-    for index in 0..r.objects {
-        r.tracks.enrol(index, Location::caller());
-    }
-    set_tracking(r, true);
-}
-
 fn reads_only(kind: OpKind, success: bool) -> bool {
     match kind {
         OpKind::Load | OpKind::Read | OpKind::ReadUnlock | OpKind::TryRead | OpKind::Fence => true,
         OpKind::Cas | OpKind::TryLock | OpKind::TryWrite => !success,
         _ => false,
-    }
-}
-
-/// Hash of the order of the whole run: of the happens-before order of all operations, or of the execution graph and of
-/// the order of the operations that are not in it.
-pub(crate) fn interleaving(r: &Rt) -> u64 {
-    let order = r.tracks.interleaving();
-    match &r.memory {
-        Some(memory) if memory.model != MemoryModel::Sc => {
-            mix(order, memory.fingerprint(&|number| threads::path_hash(r, number)))
-        }
-        _ => order,
     }
 }
 
@@ -149,7 +124,7 @@ pub(crate) fn started(r: &mut Rt, slot: usize) {
         memory.started(number, (r.cur < MAX_THREADS).then_some((record.parent, record.ordinal)));
     }
     let name = if r.tracks.named { threads::label(r, number) } else { String::new() };
-    r.tracks.threads.push(ThreadTrack { hash: mix(origin, 2), token: 0, name });
+    r.tracks.threads.push(ThreadTrack::new(mix(origin, 2), name));
 }
 
 /// The thread of `slot` has ended.
@@ -222,50 +197,8 @@ pub(crate) unsafe fn executed(
     }
 }
 
-/// The running thread's operation on an atomic has taken effect. Under a weak memory model it is in the execution graph
-/// already, and the order of the run means nothing.
-///
-/// # Safety
-/// As [`ended`].
-pub(crate) unsafe fn executed_on_atomic(
-    r: *mut Rt,
-    header: &Header,
-    kind: OpKind,
-    success: bool,
-    location: &'static Location<'static>,
-) {
-    // SAFETY: as the caller; the borrow ends before the event is shown.
-    unsafe {
-        if (*r).settings.memory_model == MemoryModel::Sc {
-            let r = &mut *r;
-            let (index, number) = (header.index(r), r.number[r.cur & (MAX_THREADS - 1)]);
-            order(r, number, index, kind, success);
-        }
-        event(r, header, kind, Phase::Executed, success, location);
-    }
-}
-
-/// The next event to be shown is that of an operation on an atomic: explains it if it did not see the latest store.
-pub(crate) fn explained(r: &mut Rt, event: Id) {
-    let Some(events) = &r.tracks.events else { return };
-    let at = events.len();
-    let Some(memory) = &r.memory else { return };
-    if let Some(why) = explain(&memory.graph, event, &|number| threads::label(r, number)) {
-        r.tracks.stale.push(Stale { event: at, why });
-    }
-}
-
-/// The running thread has passed a fence that means something.
-///
-/// # Safety
-/// As [`ended`].
-pub(crate) unsafe fn fenced(r: *mut Rt, location: &'static Location<'static>) {
-    // SAFETY: as the caller.
-    unsafe { show(r, (*r).cur & (MAX_THREADS - 1), None, OpKind::Fence, Phase::Executed, true, location) }
-}
-
 /// Thread `number` has operated on object `index`.
-fn order(r: &mut Rt, number: u32, index: u32, kind: OpKind, success: bool) {
+pub(super) fn order(r: &mut Rt, number: u32, index: u32, kind: OpKind, success: bool) {
     let thread = &mut r.tracks.threads[number as usize];
     let object = &mut r.tracks.objects[index as usize];
     let before = mix(thread.hash, kind as u64 * 2 + u64::from(success));
@@ -375,7 +308,7 @@ pub(crate) unsafe fn event(
     }
 }
 
-unsafe fn show(
+pub(super) unsafe fn show(
     r: *mut Rt,
     slot: usize,
     object: Option<u32>,

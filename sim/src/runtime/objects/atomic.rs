@@ -13,7 +13,7 @@ use crate::monitor::OpKind;
 
 use super::super::point::{choose, point};
 use super::super::rt::{MAX_THREADS, Rt, current};
-use super::super::{record, threads};
+use super::super::{record, threads, weak};
 use super::header::Header;
 
 /// What an atomic operation does after its scheduling point, if it runs in a simulation.
@@ -88,7 +88,7 @@ impl Simulated {
             } else {
                 weakly(r, op, present, change)
             };
-            record::executed_on_atomic(r, op.header, op.kind, done.wrote || op.kind != OpKind::Cas, op.location);
+            weak::executed_on_atomic(r, op.header, op.kind, done.wrote || op.kind != OpKind::Cas, op.location);
             done
         }
     }
@@ -158,7 +158,7 @@ unsafe fn weakly(r: *mut Rt, op: &Operation<'_>, present: u64, change: &mut dyn 
         let event = memory.commit(&attempt, back, change);
         let wrote = memory.graph.event(event).kind.writes();
         let done = Done { found: memory.found(event), wrote, last: memory.graph.last_value(attempt.loc) };
-        record::explained(&mut *r, event);
+        weak::explained(&mut *r, event);
         done
     }
 }
@@ -189,7 +189,7 @@ unsafe fn watched_fence(r: *mut Rt, order: Ordering, location: &'static Location
         let thread = (*r).number[(*r).cur & (MAX_THREADS - 1)];
         if let Some(memory) = &mut (*r).memory {
             memory.fence(thread, order, location);
-            record::fenced(r, location);
+            weak::fenced(r, location);
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::monitor::{OpKind, Phase};
 use crate::violation::Violation;
 
 use super::super::rt::{MAX_THREADS, Rt, current};
-use super::super::{claim, record, threads};
+use super::super::{claim, record, threads, weak};
 use super::header::Header;
 
 /// A plain value, the lock that guards it outside simulations, and its identity inside.
@@ -102,7 +102,7 @@ unsafe fn check(r: *mut Rt, header: &Header, writes: bool, location: &'static Lo
         }
         if (*r).memory.is_none() {
             // What synchronised before the first access of the run orders nothing that comes after it.
-            record::track_from_now(&mut *r);
+            weak::track_from_now(&mut *r);
             (*r).memory = Some(Box::new(Memory::new(MemoryModel::Sc)));
         }
         let object = header.index(&mut *r);

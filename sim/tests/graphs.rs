@@ -158,3 +158,21 @@ fn who_waits_in_a_loop_with_a_mutex_may_have_come_second() {
     assert!(report.failures.iter().all(|f| matches!(f.kind, FailureKind::StepLimit { .. })));
     assert_eq!((report.executions, report.failures.len(), completed.into_inner()), (2, 1, 1));
 }
+
+#[test]
+fn two_workers_make_the_same_runs_as_one() {
+    for seed in 0..20 {
+        let program = draw(seed, seed % 2 == 1);
+        let explorer = Explorer::new()
+            .memory_model(MemoryModel::Rc11)
+            .strategy(Strategy::Exhaustive { preemptions: None })
+            .seeds(0..1_000_000)
+            .max_failures(usize::MAX)
+            .count_distinct(true);
+        let one = explorer.clone().run(|| run(&program));
+        let two = explorer.workers(2).run(|| run(&program));
+        let of = |r: &Report| (r.executions, r.distinct, r.failures.len(), r.complete, r.steps);
+        assert_eq!(of(&one), of(&two), "{seed}: {program:?}");
+        assert_eq!(two.distinct, two.executions);
+    }
+}

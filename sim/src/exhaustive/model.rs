@@ -29,15 +29,38 @@ pub(crate) fn can_only_read(kind: OpKind) -> bool {
     reads_only(kind, true) && reads_only(kind, false)
 }
 
+/// Whether the thread learns nothing from an operation of this kind.
+pub(crate) fn tells_nothing(kind: OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::Store
+            | OpKind::Unlock
+            | OpKind::ReadUnlock
+            | OpKind::WriteUnlock
+            | OpKind::NotifyOne
+            | OpKind::NotifyAll
+            | OpKind::Park
+            | OpKind::Unpark
+            | OpKind::Sleep
+    )
+}
+
 /// Whether an operation of this kind reads only, if its luck is bad (or good).
 pub(crate) fn may_read(kind: OpKind) -> bool {
     reads_only(kind, true) || reads_only(kind, false)
 }
 
-/// The access that a thread waited to make.
-pub(crate) fn waited_for(w: Waiting) -> Access {
-    let reads = reads_only(w.kind, true);
-    Access { object: w.object, kind: w.kind, success: true, reads, found: 0, value: 0, expected: 0 }
+/// The accesses that a thread waited to make.
+pub(crate) fn waited_for(w: Waiting) -> Vec<Access> {
+    let access = |object, kind, reads| Access { object, kind, success: true, reads, found: 0, value: 0, expected: 0 };
+    let along = w.along.map(|(object, reads)| access(object, if reads { OpKind::Load } else { OpKind::Store }, reads));
+    along.into_iter().chain([access(w.object, w.kind, reads_only(w.kind, true))]).collect()
+}
+
+/// The accesses of a wait that ends by its timeout.
+pub(crate) fn timeout(object: u32) -> Vec<Access> {
+    let access = |object, kind| Access { object, kind, success: false, reads: false, found: 0, value: 0, expected: 0 };
+    vec![access(Object::Clock.raw(), OpKind::Store), access(object, OpKind::Wait)]
 }
 
 /// Corrects an access to what it would be behind the kept events. False if it could not be made there.

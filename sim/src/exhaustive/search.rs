@@ -40,6 +40,7 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
             unreachable!("the run gives its strategy back")
         };
         guide = back;
+        guide.end();
         match guide.verdict {
             Verdict::Canonical | Verdict::Livelock => {
                 worker.count(&outcome);
@@ -47,7 +48,12 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
                     counter.fetch_add(1, Ordering::Relaxed);
                 }
                 if let Some(kind) = outcome.failure {
+                    // Without the guide a livelock goes on: it is repeated up to where it was recognised.
+                    if guide.verdict == Verdict::Livelock {
+                        worker.machine.cut_after(outcome.steps.max(1));
+                    }
                     let failure = worker.confirm(seed, *kind, outcome.steps);
+                    worker.machine.cut_after(explorer.settings.max_steps);
                     worker.report.failures.push(failure);
                     if worker.report.failures.len() >= explorer.max_failures {
                         break;
@@ -57,6 +63,10 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
             }
             Verdict::Empty => {
                 worker.report.exhaustive.redundant += 1;
+                stack.push(Run::of(&mut guide));
+            }
+            Verdict::Tried => {
+                worker.report.exhaustive.probes += 1;
                 stack.push(Run::of(&mut guide));
             }
             Verdict::Infeasible | Verdict::Redundant => {

@@ -74,7 +74,7 @@ macro_rules! common {
                 let location = Location::caller();
                 let Some(sim) = before(&self.header, OpKind::Load, location) else { return self.real.load(order) };
                 let value = self.real.load(Relaxed);
-                let values = || Values { found: value.bits(), value: value.bits(), expected: 0 };
+                let values = || Values { found: value.bits(), value: value.bits(), expected: 0, spurious: false };
                 sim.after_with(&self.header, OpKind::Load, true, values, location);
                 value
             }
@@ -89,7 +89,7 @@ macro_rules! common {
                 };
                 let found = self.real.load(Relaxed);
                 self.real.store(value, Relaxed);
-                let values = || Values { found: found.bits(), value: value.bits(), expected: 0 };
+                let values = || Values { found: found.bits(), value: value.bits(), expected: 0, spurious: false };
                 sim.after_with(&self.header, OpKind::Store, true, values, location);
             }
 
@@ -176,7 +176,7 @@ macro_rules! common {
                 let previous = self.real.load(Relaxed);
                 let value = f(previous);
                 self.real.store(value, Relaxed);
-                let values = || Values { found: previous.bits(), value: value.bits(), expected: 0 };
+                let values = || Values { found: previous.bits(), value: value.bits(), expected: 0, spurious: false };
                 sim.after_with(&self.header, OpKind::Rmw, true, values, location);
                 previous
             }
@@ -191,13 +191,14 @@ macro_rules! common {
                 weak: bool,
             ) -> Result<$value, $value> {
                 let previous = self.real.load(Relaxed);
-                let success = previous == current && !(weak && sim.weak_failure());
+                let fails = weak && sim.weak_failure(previous == current);
+                let success = previous == current && !fails;
                 if success {
                     self.real.store(new, Relaxed);
                 }
                 let found = previous.bits();
                 let value = if success { new.bits() } else { found };
-                let values = || Values { found, value, expected: current.bits() };
+                let values = || Values { found, value, expected: current.bits(), spurious: fails };
                 sim.after_with(&self.header, OpKind::Cas, success, values, location);
                 if success { Ok(previous) } else { Err(previous) }
             }

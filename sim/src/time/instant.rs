@@ -17,8 +17,9 @@ enum Kind {
 }
 
 impl Instant {
-    /// The present moment. No scheduling point, and time does not move.
+    /// The present moment. A scheduling point, but time does not move by itself.
     #[must_use]
+    #[track_caller]
     pub fn now() -> Self {
         Self(match entry::now() {
             Some(now) => Kind::Virtual(now),
@@ -59,6 +60,7 @@ impl Instant {
 
     /// Time since this instant.
     #[must_use]
+    #[track_caller]
     pub fn elapsed(&self) -> Duration {
         Self::now().duration_since(*self)
     }

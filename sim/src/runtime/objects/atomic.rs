@@ -61,12 +61,13 @@ impl Simulated {
         }
     }
 
-    /// Whether an armed spurious failure of a weak compare-and-swap fires here.
+    /// Whether an armed spurious failure of a weak compare-and-swap fires here, if it `would` succeed.
     #[inline(always)]
-    pub(crate) fn weak_failure(self) -> bool {
+    pub(crate) fn weak_failure(self, would: bool) -> bool {
         // SAFETY: as in `after`.
         unsafe {
-            if (*self.0).weak_left == 0 || threads::quiet(self.0) || !record::fault(self.0, (*self.0).weak_left) {
+            let (r, armed) = (self.0, (*self.0).settings.weak_cas_failures);
+            if armed == 0 || threads::quiet(r) || !record::fault(r, if would { (*r).weak_left } else { 0 }, armed) {
                 return false;
             }
             (*self.0).weak_left -= 1;

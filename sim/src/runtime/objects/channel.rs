@@ -11,12 +11,14 @@ use std::sync::{Mutex, PoisonError};
 use crate::monitor::OpKind;
 
 use super::super::point::point;
-use super::super::rt::{MAX_THREADS, Rt, current};
+use super::super::rt::{MAX_THREADS, Rt};
 use super::super::{record, teardown, threads};
 use super::header::Header;
 
 pub(crate) struct ChannelCore<T> {
     pub(crate) header: Header,
+    /// The number of senders, as an object of its own: only who drops the last one disturbs the receiver.
+    ends: Header,
     /// Uncontended: only one controlled thread runs at a time. A real lock keeps this file free of aliasing worries.
     queue: Mutex<VecDeque<T>>,
     /// Atomic, since the two ends may be cloned and dropped on any OS thread.
@@ -38,6 +40,7 @@ impl<T> ChannelCore<T> {
     pub(crate) fn new(r: *mut Rt) -> Self {
         Self {
             header: Header::new(),
+            ends: Header::new(),
             queue: Mutex::new(VecDeque::new()),
             senders: AtomicU32::new(1),
             receiver: AtomicBool::new(true),
@@ -142,25 +145,26 @@ impl<T> ChannelCore<T> {
         self.queue().is_empty() && self.senders.load(Relaxed) > 0
     }
 
+    /// Whoever clones a sender has one, so nobody else's is the last before or after: it commutes with everything.
     pub(crate) fn add_sender(&self) {
-        let r = current();
-        // SAFETY: null or this OS thread's runtime, compared with the channel's run first.
-        unsafe {
-            if !r.is_null() && (*r).epoch == self.epoch && (*r).track {
-                record::touched_object(r, &self.header, OpKind::Send);
-            }
-        }
         self.senders.fetch_add(1, Relaxed);
     }
 
-    /// A sender is dropped. The last one wakes the receiver; that can be observed, so it is a scheduling point.
+    /// A sender is dropped: a scheduling point, since which one is the last depends on the order of the drops. The last
+    /// one wakes the receiver, in a step of its own.
     pub(crate) fn remove_sender(&self, r: *mut Rt, location: &'static Location<'static>) {
-        let last = self.senders.load(Relaxed) == 1;
         // SAFETY: null or this OS thread's runtime, compared with the channel's run first.
         unsafe {
             if r.is_null() || (*r).epoch != self.epoch {
                 self.senders.fetch_sub(1, Relaxed);
                 return;
+            }
+            if !threads::quiet_in_drop(r) {
+                point(r, self.ends.address(), OpKind::Send, location);
+            }
+            let last = self.senders.load(Relaxed) == 1;
+            if (*r).track {
+                record::executed(r, &self.ends, OpKind::Send, true, location);
             }
             if last && !threads::quiet_in_drop(r) {
                 point(r, self.header.address(), OpKind::Send, location);
@@ -171,8 +175,6 @@ impl<T> ChannelCore<T> {
                 if (*r).track {
                     record::executed(r, &self.header, OpKind::Send, true, location);
                 }
-            } else if (*r).track {
-                record::touched_object(r, &self.header, OpKind::Send);
             }
         }
     }
@@ -182,7 +184,7 @@ impl<T> ChannelCore<T> {
         // SAFETY: null or this OS thread's runtime, compared with the channel's run first.
         unsafe {
             let mine = !r.is_null() && (*r).epoch == self.epoch;
-            if mine && self.senders.load(Relaxed) > 0 && !threads::quiet_in_drop(r) {
+            if mine && !threads::quiet_in_drop(r) {
                 point(r, self.header.address(), OpKind::Recv, location);
             }
             self.receiver.store(false, Relaxed);

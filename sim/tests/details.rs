@@ -328,7 +328,7 @@ fn who_reads_twice_and_stops_once_still_holds() {
 #[test]
 fn a_sleep_takes_exactly_its_time() {
     use interleaf::time::{Duration, Instant};
-    let report = Explorer::new().run(|| {
+    let report = Explorer::new().time(interleaf::Time::WhenIdle).run(|| {
         let others = [3u64, 1, 2].map(|ms| {
             thread::spawn(move || {
                 for _ in 0..2 {

@@ -9,10 +9,12 @@
 //! The cursor goes through all families of a run one item at a time, so that the exploration holds one cursor for each
 //! level of its depth and nothing else.
 
+use crate::monitor::OpKind;
+
 use super::guide::{Displaced, Guide, Waiting};
 use super::item::{Conflict, Group, Item, Step};
 use super::model::{self, Kept};
-use super::record::{Access, Record, bit, meets, merge, set};
+use super::record::{Access, Object, Record, bit, meets, merge, places, set};
 
 /// A finished run, as far as the exploration still needs it.
 pub(crate) struct Run {
@@ -23,6 +25,7 @@ pub(crate) struct Run {
     /// In a run that was cut: what the threads were about to do.
     unmade: Vec<Waiting>,
     base: usize,
+    cut: usize,
     cursor: Cursor,
     given: u64,
 }
@@ -60,6 +63,8 @@ struct Mover {
     thread: u32,
     /// The event; past the last one for an operation waited for.
     event: usize,
+    /// Only events before this one can come before it.
+    end: usize,
     hard: Vec<u64>,
     accesses: Vec<Access>,
 }
@@ -76,6 +81,7 @@ impl Run {
             waiting,
             unmade: std::mem::take(&mut guide.unmade),
             base,
+            cut: guide.cut,
             cursor: Cursor::default(),
             given: 0,
         }
@@ -118,7 +124,7 @@ impl Run {
                     }
                 },
                 Stage::NextEvent => {
-                    if cursor.j >= self.record.len() + self.waiting.len() {
+                    if cursor.j >= self.record.len() + self.waiting.len() + self.record.prevented.len() {
                         cursor.stage = Stage::Done;
                         continue;
                     }
@@ -150,7 +156,7 @@ impl Run {
 
     /// The item of the next other value of a choice.
     fn next_choice(&self, cursor: &mut Cursor) -> Option<Item> {
-        while cursor.j < self.record.len() {
+        while cursor.j < self.record.len().min(self.cut) {
             let event = self.record.events[cursor.j];
             let choices = self.record.choices_of(cursor.j);
             cursor.choice = cursor.choice.max(event.fixed_choices as usize);
@@ -213,10 +219,17 @@ impl Run {
                 let thread = item.thread(g.key);
                 let filler = self.filler(g);
                 let reads = match filler {
-                    Some(d) if d >= end => self.record.accesses_of(d).first().map_or(g.reads, |a| a.reads),
+                    Some(d) if d >= end => self.record.main_access(d).map_or(g.reads, |a| a.reads),
                     _ => g.reads,
                 };
-                item.groups.push(Group { thread, index: g.index, reads });
+                item.groups.push(Group {
+                    thread,
+                    index: g.index,
+                    reads,
+                    along: g.along.clone(),
+                    waits: g.waits,
+                    from: g.from,
+                });
                 *number = item.groups.len() as u16;
             }
         }
@@ -242,16 +255,22 @@ impl Run {
             return Mover {
                 thread: self.record.events[j].thread,
                 event: j,
+                end: j,
                 hard: self.record.hard(j).to_vec(),
                 accesses: self.record.accesses_of(j).to_vec(),
             };
         }
-        let w = self.waiting[j - self.record.len()];
+        let Some(&w) = self.waiting.get(j - self.record.len()) else {
+            let p = &self.record.prevented[j - self.record.len() - self.waiting.len()];
+            let (thread, hard) = (p.thread, p.hard.clone());
+            return Mover { thread, event: j, end: p.by + 1, hard, accesses: model::timeout(p.object) };
+        };
         Mover {
             thread: w.thread,
             event: j,
+            end: self.record.len(),
             hard: self.record.hard_of_next(w.thread),
-            accesses: vec![model::waited_for(w)],
+            accesses: model::waited_for(w),
         }
     }
 
@@ -262,7 +281,7 @@ impl Run {
             let only_reads = model::can_only_read(a.kind);
             for &(i, reads) in self.record.log_of(a.object) {
                 let at = i as usize;
-                if at >= j.event {
+                if at >= j.end || at > self.cut {
                     break;
                 }
                 let other = &self.record.events[at];
@@ -286,10 +305,6 @@ impl Run {
             if mine.is_empty() {
                 continue;
             }
-            let with_j = mine.iter().any(|a| j.accesses.iter().any(|b| a.object == b.object));
-            if with_j && !bit(&j.hard, k) && !self.record.before(i, k) {
-                cursor.soft.push(k as u32);
-            }
             let thread = self.record.events[k].thread;
             let free = !self.record.events[k].forced && thread != target.thread && thread != j.thread;
             if free && !bit(self.record.hard(k), i) && may_go_along(mine, &j.accesses, goal) {
@@ -305,26 +320,54 @@ impl Run {
         }
         cursor.ns = 0;
         cursor.nx = 0;
+        self.find_soft(cursor, &[&j]);
+    }
+
+    /// Earlier accesses that the heads may keep before them, or not.
+    fn find_soft(&self, cursor: &mut Cursor, heads: &[&Mover]) {
+        let i = cursor.i;
+        let mut soft = std::mem::take(&mut cursor.soft);
+        soft.clear();
+        for k in i + 1..cursor.j.min(self.record.len()) {
+            let mine = self.record.accesses_of(k);
+            let chosen = heads.iter().any(|h| {
+                k < h.end
+                    && !bit(&h.hard, k)
+                    && mine.iter().any(|a| {
+                        let conflicts = |b: &Access| a.object == b.object && !(a.reads && model::can_only_read(b.kind));
+                        h.accesses.iter().any(conflicts)
+                    })
+            });
+            if chosen && !self.record.before(i, k) {
+                soft.push(k as u32);
+            }
+        }
+        cursor.soft = soft;
     }
 
     fn next_member(&self, cursor: &mut Cursor) -> Option<Item> {
         let j = self.mover(cursor.j);
         // Subsets of more than 63 are not reached in any time.
-        let (soft_end, extra_end) = (1u64 << cursor.soft.len().min(63), 1u64 << cursor.extra.len().min(63));
-        while cursor.ns < soft_end {
-            let (ns, nx) = (cursor.ns, cursor.nx);
-            cursor.nx += 1;
-            if cursor.nx == extra_end {
-                cursor.nx = 0;
-                cursor.ns += 1;
-            }
+        let extra_end = 1u64 << cursor.extra.len().min(63);
+        let extra = std::mem::take(&mut cursor.extra);
+        let mut found = None;
+        while cursor.nx < extra_end && found.is_none() {
+            let nx = cursor.nx;
             let heads: Vec<&Mover> =
-                cursor.extra.iter().enumerate().filter(|(b, _)| nx >> b & 1 == 1).map(|(_, m)| m).chain([&j]).collect();
-            if let Some(item) = self.item(cursor.i, &cursor.soft, ns, &heads) {
-                return Some(item);
+                extra.iter().enumerate().filter(|(b, _)| nx >> b & 1 == 1).map(|(_, m)| m).chain([&j]).collect();
+            if cursor.ns == 0 {
+                self.find_soft(cursor, &heads);
+            }
+            let soft_end = 1u64 << cursor.soft.len().min(63);
+            found = self.item(cursor.i, &cursor.soft, cursor.ns, &heads);
+            cursor.ns += 1;
+            if cursor.ns == soft_end {
+                cursor.ns = 0;
+                cursor.nx += 1;
             }
         }
-        None
+        cursor.extra = extra;
+        found
     }
 
     /// The item in which `heads` come before event `i`, if it stands for traces that no other item stands for.
@@ -359,7 +402,7 @@ impl Run {
 
         let mut item = self.beginning(i, &|_| true);
         item.moved = i as u32;
-        let end = heads.iter().map(|h| h.event).max().unwrap_or(0).min(record.len());
+        let end = heads.iter().map(|h| h.end).max().unwrap_or(0).min(record.len());
         for k in i + 1..end {
             if bit(&needed, k) {
                 let choices = record.choices_of(k);
@@ -371,8 +414,22 @@ impl Run {
         item.heads = item.steps.len() as u32;
         let target = record.events[i];
         let thread = item.thread(self.key(target.thread));
-        let reads = record.accesses_of(i).first().is_none_or(|a| a.reads);
-        item.groups.push(Group { thread, index: target.index, reads });
+        let goal = record.accesses_of(i);
+        let reads = record.main_access(i).is_none_or(|a| a.reads);
+        // What is younger has another number in another run.
+        let lasting = |a: &&Access| {
+            Object::thread(a.object).is_none_or(|n| record.threads[n].born <= i)
+                && Object::sync(a.object).is_none_or(|n| n < target.known)
+        };
+        let along = goal.iter().filter(|a| !a.is_main()).filter(lasting).map(|a| (a.object, a.reads)).collect();
+        item.groups.push(Group {
+            thread,
+            index: target.index,
+            reads,
+            along,
+            waits: target.kind == OpKind::Wait,
+            from: i as u32,
+        });
         let group = item.groups.len() as u16;
         for h in heads {
             let thread = item.thread(self.key(h.thread));
@@ -394,10 +451,10 @@ impl Run {
             let mut past = h.hard.clone();
             let mut accesses = h.accesses.clone();
             let mut conflict = Conflict::default();
-            for (n, a) in accesses.iter_mut().enumerate() {
-                if !model::foresee(kept, a) {
-                    return None;
-                }
+            if !accesses.iter_mut().all(|a| model::foresee(kept, a)) {
+                return None;
+            }
+            for (place, a) in places(&accesses) {
                 for &(k, reads) in self.record.log_of(a.object) {
                     let k = k as usize;
                     if kept.has(k) && !(reads && a.reads) {
@@ -406,17 +463,15 @@ impl Run {
                     }
                 }
                 for g in goal.iter().filter(|g| g.object == a.object) {
-                    if n < 32 {
-                        *(if g.reads { &mut conflict.writing } else { &mut conflict.always }) |= 1 << n;
-                    }
+                    *(if g.reads { &mut conflict.writing } else { &mut conflict.always }) |= place;
                 }
             }
             let clashes =
-                |n: usize, a: &Access| conflict.always >> n & 1 == 1 || conflict.writing >> n & 1 == 1 && !a.reads;
-            if !accesses.iter().take(32).enumerate().any(|(n, a)| clashes(n, a)) {
+                |place: u32, a: &Access| conflict.always & place != 0 || conflict.writing & place != 0 && !a.reads;
+            if !places(&accesses).any(|(place, a)| clashes(place, a)) {
                 return None;
             }
-            if !self.leaves_in_place(i, &past, &accesses) {
+            if !self.leaves_in_place(i, &past, &accesses, self.finds_the_same(kept, h)) {
                 return None;
             }
             merge(&mut covered, &past);
@@ -424,7 +479,8 @@ impl Run {
             foreseen.push(accesses);
         }
         for (n, a) in foreseen.iter().enumerate() {
-            if foreseen[..n].iter().any(|b| clash(a, b)) {
+            let certain = |accesses: &[Access]| !accesses.iter().any(|a| model::is_uncertain(a.kind));
+            if foreseen[..n].iter().any(|b| certain(a) && certain(b) && clash(a, b)) {
                 return None;
             }
         }
@@ -437,16 +493,29 @@ impl Run {
         Some(conflicts)
     }
 
+    /// Whether a head finds its object as it did in this run, so that it does the same.
+    fn finds_the_same(&self, kept: &Kept<'_>, head: &Mover) -> bool {
+        let Some(main) = head.accesses.iter().find(|a| a.is_main()) else { return true };
+        if model::tells_nothing(main.kind) {
+            return true;
+        }
+        let before = self.record.log_of(main.object).iter().take_while(|(k, _)| (*k as usize) < head.event);
+        head.event < self.record.len()
+            && before.into_iter().all(|&(k, reads)| reads && main.reads || kept.has(k as usize))
+    }
+
     /// Whether a head does not come before another displaced event, unless its displacement is what it comes after.
-    fn leaves_in_place(&self, i: usize, past: &[u64], accesses: &[Access]) -> bool {
+    /// `same` says that its accesses are certain.
+    fn leaves_in_place(&self, i: usize, past: &[u64], accesses: &[Access], same: bool) -> bool {
         self.groups.iter().all(|g| {
             if (i..self.base).any(|x| bit(&g.members, x)) {
                 return true;
             }
             match self.filler(g) {
+                Some(d) if d == i && same && along(g, accesses) && !meets(past, &g.members) => false,
                 Some(d) if d >= i => {
-                    !clash(&self.record.accesses_of(d)[..self.record.accesses_of(d).len().min(1)], accesses)
-                        || meets(past, &g.members)
+                    let main = self.record.main_access(d);
+                    !clash(main.map_or(&[], std::slice::from_ref), accesses) || meets(past, &g.members)
                 }
                 _ => true,
             }
@@ -458,10 +527,24 @@ impl Run {
 /// target, and where both work on the same object, both may turn out to read only.
 fn may_go_along(mine: &[Access], j: &[Access], goal: &[Access]) -> bool {
     let reaches = mine.iter().any(|a| goal.iter().any(|g| g.object == a.object));
-    let apart = |a: &Access, b: &Access| a.object != b.object || model::may_read(a.kind) && model::may_read(b.kind);
+    let apart = |a: &Access, b: &Access| {
+        a.object != b.object
+            || a.is_incidental()
+            || b.is_incidental()
+            || model::may_read(a.kind) && model::may_read(b.kind)
+    };
     reaches && mine.iter().all(|a| j.iter().all(|b| apart(a, b)))
 }
 
+/// Whether accesses conflict with what came along with a displaced event.
+fn along(g: &Displaced, accesses: &[Access]) -> bool {
+    accesses.iter().any(|a| g.along.iter().any(|&(object, reads)| a.object == object && !(a.reads && reads)))
+}
+
+/// Whether operations conflict wherever they are done.
 fn clash(a: &[Access], b: &[Access]) -> bool {
-    a.iter().any(|a| b.iter().any(|b| a.object == b.object && !(a.reads && b.reads)))
+    a.iter().any(|a| {
+        let conflicts = |b: &Access| a.object == b.object && !(a.reads && b.reads);
+        !a.is_incidental() && b.iter().any(|b| !b.is_incidental() && conflicts(b))
+    })
 }

@@ -52,7 +52,7 @@ fn one_path<F: Fn() + Sync>(searcher: &mut Searcher<'_, '_, F>, rng: &mut Xoshir
                 searcher.forget(None);
                 return size;
             }
-            Verdict::Empty => {}
+            Verdict::Empty | Verdict::Tried => {}
         }
         let Some(mut run) = searcher.keep() else { return size };
         let mut items: Vec<Item> = std::iter::from_fn(|| run.next_item()).take(MOST_ITEMS).collect();

@@ -5,7 +5,7 @@ use crate::runtime::ask;
 use crate::runtime::rt::{MAX_THREADS, Rt, bits};
 
 use super::item::Item;
-use super::record::{Access, Object, Record, bit, meets, merge, reads_only, set};
+use super::record::{Access, Object, Record, bit, meets, merge, places, reads_only, set};
 
 /// What became of the item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +18,8 @@ pub(crate) enum Verdict {
     Redundant,
     /// The item was repeated, but every thread that could go on would have left its part of the traces.
     Empty,
+    /// The item was repeated and gone on with, but it turned out that another one stands for these traces.
+    Tried,
     /// All threads wait in loops for something that nobody will change.
     Livelock,
 }
@@ -27,6 +29,10 @@ pub(crate) struct Displaced {
     pub(crate) key: u64,
     pub(crate) index: u32,
     pub(crate) reads: bool,
+    /// As in [`super::item::Group`].
+    pub(crate) along: Vec<(u32, bool)>,
+    pub(crate) waits: bool,
+    pub(crate) from: u32,
     /// Index into the item's groups.
     pub(crate) spec: u16,
     /// The members, as bits.
@@ -39,6 +45,8 @@ pub(crate) struct Waiting {
     pub(crate) thread: u32,
     pub(crate) kind: OpKind,
     pub(crate) object: u32,
+    /// What is accessed along with it, and whether that is only read.
+    pub(crate) along: Option<(u32, bool)>,
 }
 
 /// What a thread has read since it last gave way to others.
@@ -48,11 +56,13 @@ struct Spin {
     reads: Vec<(u32, u32)>,
     before: Vec<(u32, u32)>,
     impure: bool,
-    /// The announced yield waits until one of `reads` is written.
-    waits: bool,
+    /// How many rounds in a row, up to the last yield, found what the one before had found.
+    rounds: u32,
+    /// Left alone it goes on for ever.
+    hopeless: bool,
 }
 
-/// Rounds of waiting loops in which nobody gets on after which a run is given up.
+/// Rounds after which a loop that nobody disturbs counts as one that does not give up by itself.
 const PATIENCE: u32 = 64;
 
 pub(crate) struct Guide {
@@ -70,8 +80,9 @@ pub(crate) struct Guide {
     /// Choices of the present step that the item still fixes.
     fixed: usize,
     spins: Vec<Spin>,
-    idle_rounds: u32,
     judged: usize,
+    /// The first event that shows that another item stands for these traces; where it is part of a run, so are they.
+    pub(crate) cut: usize,
 }
 
 impl Guide {
@@ -88,8 +99,8 @@ impl Guide {
             choice: 0,
             fixed: 0,
             spins: Vec::new(),
-            idle_rounds: 0,
             judged: 0,
+            cut: usize::MAX,
         });
         guide.begin(item);
         guide
@@ -107,8 +118,8 @@ impl Guide {
         self.choice = 0;
         self.fixed = 0;
         self.spins.clear();
-        self.idle_rounds = 0;
         self.judged = item.moved as usize;
+        self.cut = usize::MAX;
         self.item = item;
     }
 
@@ -121,17 +132,40 @@ impl Guide {
         self.record.threads[r.number[slot] as usize].key
     }
 
-    /// Whether the thread in `slot` can go on and does not only repeat a round of waiting.
-    fn can(&self, r: &Rt, slot: usize) -> bool {
-        r.enabled >> slot & 1 == 1 && !self.stutters(r, slot)
+    /// How many rounds of waiting the thread in `slot` has made in vain, if nothing has changed since: it would make
+    /// the same one again.
+    fn rounds(&self, r: &Rt, slot: usize) -> u32 {
+        let Some(spin) = self.spins.get(r.number[slot] as usize) else { return 0 };
+        let round = if r.pending[slot].kind == OpKind::Yield { &spin.reads } else { &spin.before };
+        let unchanged = round.iter().all(|&(object, write)| self.record.last_write(object) == write);
+        if unchanged { spin.rounds } else { 0 }
     }
 
+    /// Whether the thread in `slot` only waits for others.
     fn stutters(&self, r: &Rt, slot: usize) -> bool {
-        if r.pending[slot].kind != OpKind::Yield {
-            return false;
+        r.pending[slot].kind == OpKind::Yield && self.rounds(r, slot) > 0
+    }
+
+    /// A thread that was made to go round once more, of those in `able`: it goes on until it gives up.
+    fn goes_round(&mut self, r: &mut Rt, able: u64) -> Option<usize> {
+        let mut round = bits(able).filter(|&t| self.rounds(r, t) > 1 && !self.is_hopeless(r, t) && self.allowed(r, t));
+        let slot = round.next()?;
+        if self.rounds(r, slot) <= PATIENCE {
+            return Some(slot);
         }
-        let Some(spin) = self.spins.get(r.number[slot] as usize) else { return false };
-        spin.waits && spin.reads.iter().all(|&(object, write)| self.record.last_write(object) == write)
+        if bits(able).any(|t| !self.stutters(r, t)) {
+            // Nobody had to wait for it: the same but for rounds in vain is reached without them.
+            self.verdict = Verdict::Infeasible;
+            return None;
+        }
+        let number = r.number[slot];
+        self.spins[number as usize].hopeless = true;
+        self.record.events.iter_mut().rev().take_while(|e| e.thread == number).for_each(|e| e.forced = true);
+        None
+    }
+
+    fn is_hopeless(&self, r: &Rt, slot: usize) -> bool {
+        self.spins.get(r.number[slot] as usize).is_some_and(|s| s.hopeless)
     }
 
     /// The slot that goes on; `None` if the run is over, for the reason in `verdict`.
@@ -143,7 +177,7 @@ impl Guide {
         }
         if let Some(&step) = self.item.steps.get(self.at) {
             let key = self.item.threads[step.thread as usize];
-            let Some(slot) = bits(r.alive).find(|&t| self.key(r, t) == key && self.can(r, t)) else {
+            let Some(slot) = bits(r.enabled).find(|&t| self.key(r, t) == key) else {
                 self.verdict = Verdict::Infeasible;
                 return None;
             };
@@ -158,16 +192,21 @@ impl Guide {
     }
 
     fn by_default(&mut self, r: &mut Rt) -> Option<usize> {
-        let able = bits(r.enabled).filter(|&t| self.can(r, t)).fold(0u64, |m, t| m | 1 << t);
+        if let Some(slot) = self.goes_round(r, r.enabled) {
+            self.start(r, slot, false, 0, 0);
+            return Some(slot);
+        }
+        if self.verdict != Verdict::Canonical {
+            return None;
+        }
+        let able = bits(r.enabled).filter(|&t| !self.stutters(r, t)).fold(0u64, |m, t| m | 1 << t);
         if able == 0 {
-            // Only waiting loops are left. One more round, in case they give up by themselves.
-            self.idle_rounds += 1;
-            if self.idle_rounds > PATIENCE {
+            // Only waiting loops are left. One of them goes round alone, in case it gives up by itself.
+            let hopeful = bits(r.enabled).filter(|&t| !self.is_hopeless(r, t));
+            let Some(slot) = hopeful.min_by_key(|&t| self.key(r, t)) else {
                 self.verdict = Verdict::Livelock;
                 return None;
-            }
-            let slot = bits(r.enabled).min_by_key(|&t| self.key(r, t))?;
-            self.idle = true;
+            };
             self.start(r, slot, false, 0, 0);
             return Some(slot);
         }
@@ -203,18 +242,10 @@ impl Guide {
         if std::mem::take(&mut self.idle) {
             self.record.after_all(number);
         }
-        self.record.begin(number, kind, forced, choices);
+        self.record.begin(number, kind, forced, choices, r.objects);
         let event = self.record.len() - 1;
-        if kind == OpKind::Yield
-            && let Some(spin) = self.spins.get(number as usize)
-            && spin.waits
-        {
-            for &(object, _) in &spin.reads {
-                self.record.access(plain(object, OpKind::Load));
-            }
-        }
         if let Some(spec) = group.checked_sub(1) {
-            let g = self.item.groups[spec as usize];
+            let g = &self.item.groups[spec as usize];
             let key = self.item.threads[g.thread as usize];
             let open = |t: &super::record::ThreadLog| t.key == key && t.events == g.index;
             if self.record.threads.iter().any(open) {
@@ -223,7 +254,8 @@ impl Guide {
                     Some(at) => at,
                     None => {
                         let members = vec![0; words];
-                        self.groups.push(Displaced { key, index: g.index, reads: g.reads, spec, members });
+                        let (index, reads, waits, along, from) = (g.index, g.reads, g.waits, g.along.clone(), g.from);
+                        self.groups.push(Displaced { key, index, reads, along, waits, from, spec, members });
                         self.groups.len() - 1
                     }
                 };
@@ -237,6 +269,7 @@ impl Guide {
     /// Whether the thread in `slot` may go on without bringing another event before one that is displaced already.
     fn allowed(&self, r: &mut Rt, slot: usize) -> bool {
         let mine = operation(r, slot);
+        let along = along(r, slot);
         self.groups.iter().all(|g| {
             let Some(p) = self.open(r, g).filter(|&p| p != slot) else { return true };
             let (Some(a), Some(b)) = (mine, operation(r, p)) else { return true };
@@ -244,7 +277,9 @@ impl Guide {
             if a != b || reads && g.reads {
                 return true;
             }
-            meets(&self.record.past_of_next(r.number[slot], a, reads), &g.members)
+            let number = r.number[slot];
+            meets(&self.record.past_of_next(number, a, reads), &g.members)
+                || along.is_some_and(|(b, reads)| meets(&self.record.past_of_next(number, b, reads), &g.members))
         })
     }
 
@@ -252,17 +287,18 @@ impl Guide {
     fn open(&self, r: &Rt, g: &Displaced) -> Option<usize> {
         bits(r.alive).find(|&t| {
             let log = &self.record.threads[r.number[t] as usize];
-            log.key == g.key && log.events == g.index
+            let other = g.waits && r.pending[t].kind != OpKind::Wait;
+            log.key == g.key && log.events == g.index && !other
         })
     }
 
     /// Looks at the events of the item that have been made: is this run the one that stands for them?
     fn judge(&mut self, r: &mut Rt) {
         let base = self.base();
-        while self.judged < self.record.len().min(base) && self.verdict == Verdict::Canonical {
+        while self.judged < self.record.len() && self.verdict == Verdict::Canonical {
             let x = self.judged;
             self.judged += 1;
-            let own = self.item.steps[x].group;
+            let own = self.item.steps.get(x).map_or(0, |s| s.group);
             for g in &self.groups {
                 if g.spec + 1 == own {
                     continue;
@@ -270,14 +306,55 @@ impl Guide {
                 let Some(p) = self.open(r, g) else { continue };
                 let Some(object) = operation(r, p) else { continue };
                 let clash = self.record.accesses_of(x).iter().any(|a| a.object == object && !(a.reads && g.reads));
-                if clash && !meets(self.record.past(x), &g.members) && !bit(&g.members, x) {
+                if clash && x < base && !meets(self.record.past(x), &g.members) && !bit(&g.members, x) {
                     self.verdict = Verdict::Redundant;
                 }
             }
+            self.judge_made_up(x);
             if x + 1 == base {
                 self.judge_heads();
             }
         }
+    }
+
+    /// The run is over, whatever became of its threads.
+    pub(crate) fn end(&mut self) {
+        while self.judged < self.record.len() {
+            self.judged += 1;
+            self.judge_made_up(self.judged - 1);
+        }
+        if matches!(self.verdict, Verdict::Canonical | Verdict::Livelock) && self.cut < self.record.len() {
+            self.verdict = Verdict::Tried;
+        }
+    }
+
+    fn judge_made_up(&mut self, event: usize) {
+        if !self.made_up_well(event) {
+            self.cut = self.cut.min(event);
+            if event < self.base() && self.verdict == Verdict::Canonical {
+                self.verdict = Verdict::Redundant;
+            }
+        }
+    }
+
+    /// Looks at an event that makes up for displaced ones: its heads must be before it, and nobody else that was in the
+    /// way of what was displaced. What comes along with an operation may be another thing in another place, so this
+    /// cannot be told before.
+    fn made_up_well(&self, event: usize) -> bool {
+        let made = self.record.events[event];
+        let key = self.record.threads[made.thread as usize].key;
+        let past = self.record.past(event);
+        self.groups.iter().filter(|g| g.key == key && g.index == made.index).all(|g| {
+            let heads_before = g.members.iter().zip(past).all(|(m, p)| m & !p == 0);
+            let in_the_way = |y: usize| {
+                let clashes = |a: &Access| g.along.iter().any(|&(o, reads)| a.object == o && !(a.reads && reads));
+                bit(past, y)
+                    && !bit(&g.members, y)
+                    && !meets(self.record.past(y), &g.members)
+                    && self.record.accesses_of(y).iter().any(clashes)
+            };
+            heads_before && !(g.from as usize..event).any(in_the_way)
+        })
     }
 
     /// The newest group: its members conflict with the displaced event, none comes after another, and all that was
@@ -291,13 +368,8 @@ impl Guide {
         for x in heads..base {
             merge(&mut needed, self.record.past(x));
             let conflict = self.item.conflicts[x - heads];
-            let clashes = self
-                .record
-                .accesses_of(x)
-                .iter()
-                .take(32)
-                .enumerate()
-                .any(|(n, a)| conflict.always >> n & 1 == 1 || conflict.writing >> n & 1 == 1 && !a.reads);
+            let clashes = places(self.record.accesses_of(x))
+                .any(|(place, a)| conflict.always & place != 0 || conflict.writing & place != 0 && !a.reads);
             if !clashes {
                 self.verdict = Verdict::Redundant;
             }
@@ -307,6 +379,13 @@ impl Guide {
         if comparable || unneeded {
             self.verdict = Verdict::Redundant;
         }
+    }
+
+    /// A choice of a thread, by its place among the possible ones: slots are given in the order of starting.
+    pub(crate) fn choose_thread(&mut self, r: &Rt, options: u64) -> usize {
+        let mut slots: Vec<usize> = bits(options).collect();
+        slots.sort_by_key(|&slot| self.key(r, slot));
+        slots[self.choose((1 << slots.len()) - 1)]
     }
 
     /// A choice of a value.
@@ -355,7 +434,12 @@ impl Guide {
             }
             let spin = &mut self.spins[n];
             if kind != OpKind::Yield {
+                let fails = self.record.main_access(event).is_some_and(|a| !a.success);
                 for a in self.record.accesses_of(event) {
+                    if fails && !a.is_main() {
+                        // Looking for writers, or whether a fault fires: neither leaves anything behind.
+                        continue;
+                    }
                     spin.impure |= !a.reads;
                     spin.reads.push((a.object, self.record.last_write(a.object)));
                 }
@@ -364,21 +448,21 @@ impl Guide {
             if kind == OpKind::Yield {
                 // The round that begins is compared with the one before.
                 spin.before = std::mem::take(&mut spin.reads);
-                spin.waits = false;
                 if spin.impure {
                     spin.before.clear();
                     spin.impure = false;
                 }
             }
             if r.pending[slot].kind == OpKind::Yield {
-                spin.waits = !spin.impure && !spin.reads.is_empty() && spin.reads == spin.before;
+                if !spin.impure && !spin.reads.is_empty() && spin.reads == spin.before {
+                    spin.rounds += 1;
+                } else {
+                    spin.rounds = 0;
+                    spin.hopeless = false;
+                }
             }
         }
     }
-}
-
-fn plain(object: u32, kind: OpKind) -> Access {
-    Access { object, kind, success: true, reads: reads_only(kind, true), found: 0, value: 0, expected: 0 }
 }
 
 /// Whether an announced operation can only read.
@@ -391,10 +475,25 @@ fn announced(r: &mut Rt) -> Vec<Waiting> {
     let mut all = Vec::new();
     for slot in bits(r.alive) {
         if let Some(object) = operation(r, slot) {
-            all.push(Waiting { thread: r.number[slot], kind: r.pending[slot].kind, object });
+            let along = along(r, slot);
+            all.push(Waiting { thread: r.number[slot], kind: r.pending[slot].kind, object, along });
         }
     }
     all
+}
+
+/// What an announced operation accesses besides its object, and whether it only reads that.
+fn along(r: &mut Rt, slot: usize) -> Option<(u32, bool)> {
+    let kind = r.pending[slot].kind;
+    let settings = r.settings;
+    let number = ask::operand(r, slot);
+    match kind {
+        OpKind::Read => Some((Object::Queue(number?).raw(), r.held[slot] == 0)),
+        OpKind::TryRead => Some((Object::Queue(number?).raw(), false)),
+        OpKind::Choose | OpKind::Wait if settings.spurious_wakeups > 0 => Some((Object::Faults.raw(), false)),
+        OpKind::Cas if settings.weak_cas_failures > 0 => Some((Object::Faults.raw(), false)),
+        _ => None,
+    }
 }
 
 /// The object of an announced operation.
@@ -403,6 +502,7 @@ fn operation(r: &mut Rt, slot: usize) -> Option<u32> {
     match pending.kind {
         OpKind::Park | OpKind::Unpark if pending.at < MAX_THREADS => Some(Object::Token(r.number[pending.at]).raw()),
         OpKind::Sleep => Some(Object::Clock.raw()),
+        OpKind::Load if pending.at < MAX_THREADS => Some(Object::Clock.raw()),
         _ => {
             let number = ask::operand(r, slot)?;
             Some(Object::Sync(number).raw())

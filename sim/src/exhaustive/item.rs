@@ -16,7 +16,7 @@ pub(crate) struct Step {
 }
 
 /// Events that were brought before an event of another thread: that one is *displaced*.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Group {
     /// Index into [`Item::threads`] of the thread whose event is displaced.
     pub(crate) thread: u16,
@@ -24,9 +24,16 @@ pub(crate) struct Group {
     pub(crate) index: u32,
     /// The displaced operation, when last seen, only read.
     pub(crate) reads: bool,
+    /// What came along with it, when it was displaced: objects, and whether they were only read.
+    pub(crate) along: Vec<(u32, bool)>,
+    /// It is a step of a wait. Once the thread has been woken it will do another one.
+    pub(crate) waits: bool,
+    /// Where it was displaced.
+    pub(crate) from: u32,
 }
 
-/// How a member of the newest group must conflict with the displaced event, by its accesses.
+/// How a member of the newest group must conflict with the displaced event, by its accesses: see
+/// [`super::record::places`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Conflict {
     /// These accesses conflict in any case.

@@ -24,6 +24,29 @@
 //! Where read locks or other operations that commute can *block*, an item may turn out to have no trace of its own;
 //! such a run is counted in [`crate::Exhaustive::redundant`]. For atomics, mutexes, condition variables, channels and
 //! `park` there are none.
+//!
+//! # What depends on what
+//!
+//! All this needs that an announced operation says what it accesses, whatever others did before: so an `unpark` writes
+//! the token of an ended thread too, the drop of a sender and a look at the clock are steps, and whether a fault fires
+//! counts as a write even if it does not. The relation is [`record::reads_only`] on the objects of [`record::Object`];
+//! the hash that counts traces uses the same accesses. Besides, a new thread comes after its start, a join after the
+//! end, a woken thread after the notification that chose it.
+//!
+//! Two things come along with a step that may as well be left out when other values are read: that a thread ends (seen
+//! by `is_finished`), and that a thread is about to wait for writing (seen by `try_read`, and by `read` of who holds
+//! something). **There traces can be missed.**
+//!
+//! # Loops that wait
+//!
+//! A round ends with `yield_now` or `spin_loop`. If a round finds what the one before had found and has changed nothing,
+//! the thread waits until something is written that it had read. It goes round once more only if it is made to (to see
+//! what happens if the write comes later still), or if nobody else can run; then it goes on alone. If it leaves the
+//! loop within 64 rounds, all interleavings of all its rounds are explored, so bounded retries lose nothing. If it does
+//! not, it counts as one that never gives up, and of runs in which it goes round in vain more than twice in a row only
+//! one is made, where nobody else can run. If then all go round for ever the run fails as a livelock
+//! ([`crate::FailureKind::StepLimit`]). Loops without `yield_now` or `spin_loop`, and those that write in each round,
+//! are not recognised: they end at the step limit.
 
 pub(crate) mod bounds;
 pub(crate) mod candidates;

@@ -29,15 +29,43 @@ pub(crate) fn can_only_read(kind: OpKind) -> bool {
     reads_only(kind, true) && reads_only(kind, false)
 }
 
+/// Whether the thread learns nothing from an operation of this kind.
+pub(crate) fn tells_nothing(kind: OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::Store
+            | OpKind::Unlock
+            | OpKind::ReadUnlock
+            | OpKind::WriteUnlock
+            | OpKind::NotifyOne
+            | OpKind::NotifyAll
+            | OpKind::Park
+            | OpKind::Unpark
+            | OpKind::Sleep
+    )
+}
+
 /// Whether an operation of this kind reads only, if its luck is bad (or good).
 pub(crate) fn may_read(kind: OpKind) -> bool {
     reads_only(kind, true) || reads_only(kind, false)
 }
 
-/// The access that a thread waited to make.
-pub(crate) fn waited_for(w: Waiting) -> Access {
-    let reads = reads_only(w.kind, true);
-    Access { object: w.object, kind: w.kind, success: true, reads, found: 0, value: 0, expected: 0 }
+/// Whether what an operation of this kind would do in another place cannot be told.
+pub(crate) fn is_uncertain(kind: OpKind) -> bool {
+    matches!(kind, OpKind::Send | OpKind::Recv | OpKind::Init)
+}
+
+/// The accesses that a thread waited to make.
+pub(crate) fn waited_for(w: Waiting) -> Vec<Access> {
+    let access = |object, kind, reads| Access { object, kind, success: true, reads, found: 0, value: 0, expected: 0 };
+    let along = w.along.map(|(object, reads)| access(object, if reads { OpKind::Load } else { OpKind::Store }, reads));
+    along.into_iter().chain([access(w.object, w.kind, reads_only(w.kind, true))]).collect()
+}
+
+/// The accesses of a wait that ends by its timeout.
+pub(crate) fn timeout(object: u32) -> Vec<Access> {
+    let access = |object, kind| Access { object, kind, success: false, reads: false, found: 0, value: 0, expected: 0 };
+    vec![access(Object::Clock.raw(), OpKind::Store), access(object, OpKind::Wait)]
 }
 
 /// Corrects an access to what it would be behind the kept events. False if it could not be made there.
@@ -66,6 +94,11 @@ pub(crate) fn foresee(kept: &Kept<'_>, access: &mut Access) -> bool {
         OpKind::TryLock => {
             access.success = mutex_is_free(kept, object);
             access.reads = !access.success;
+            true
+        }
+        OpKind::Send | OpKind::Recv | OpKind::Init => {
+            // It may succeed there although it failed here, or the other way round.
+            access.reads = false;
             true
         }
         OpKind::Write => holders(kept, object) == (false, 0),

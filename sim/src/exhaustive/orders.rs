@@ -105,7 +105,8 @@ impl<'a> Orders<'a> {
         for w in waiting {
             let after = orders.counts(&record.hard_of_next(w.thread));
             let place = orders.place[w.thread as usize];
-            orders.actors[place].wish = Some(Wish { after, access: model::waited_for(*w) });
+            let access = model::waited_for(*w).into_iter().find(Access::is_main);
+            orders.actors[place].wish = access.map(|access| Wish { after, access });
         }
         Some(orders)
     }

@@ -32,7 +32,7 @@ pub(crate) struct Access {
 pub(crate) enum Object {
     /// A sync object, by its number in the run.
     Sync(u32),
-    /// Whether writers wait for a lock.
+    /// Whether writers wait for a lock, and whether others read; how many senders a channel has.
     Queue(u32),
     /// The `park` token of a thread, by the thread's number.
     Token(u32),
@@ -45,6 +45,19 @@ pub(crate) enum Object {
 }
 
 impl Object {
+    /// The sync object that it belongs to.
+    pub(crate) const fn sync(raw: u32) -> Option<u32> {
+        if raw & 7 <= 1 { Some(raw >> 3) } else { None }
+    }
+
+    /// The thread that it belongs to.
+    pub(crate) const fn thread(raw: u32) -> Option<usize> {
+        match raw & 7 {
+            2 | 3 => Some((raw >> 3) as usize),
+            _ => None,
+        }
+    }
+
     pub(crate) const fn raw(self) -> u32 {
         match self {
             Self::Sync(n) => n << 3,
@@ -62,6 +75,33 @@ impl Object {
     }
 }
 
+impl Access {
+    /// Whether the access may be missing, or be another one, where its operation is done in another place: it is one
+    /// that comes along.
+    pub(crate) const fn is_incidental(&self) -> bool {
+        !self.is_main() && self.object != Object::Faults.raw()
+    }
+
+    /// Whether it is the access of the announced operation.
+    pub(crate) const fn is_main(&self) -> bool {
+        !Object::is_hidden(self.object) || matches!(self.kind, OpKind::Park | OpKind::Unpark | OpKind::Sleep)
+    }
+}
+
+/// The places of an event's accesses, as bits: those to objects of one sort are counted by themselves, so that an access
+/// that comes along in one run only does not shift the others.
+pub(crate) fn places(accesses: &[Access]) -> impl Iterator<Item = (u32, &Access)> {
+    const EACH: u32 = 5;
+    let mut seen = [0; 8];
+    accesses.iter().map(move |access| {
+        let sort = access.object & 7;
+        let count: &mut u32 = &mut seen[sort as usize];
+        let at = (*count).min(EACH - 1);
+        *count += 1;
+        (1 << (sort * EACH + at), access)
+    })
+}
+
 /// Whether an operation commutes with other reads of its object.
 ///
 /// A failed compare-and-swap and a failed `try_lock` only read. Read locks and their releases commute with each other.
@@ -70,7 +110,7 @@ pub(crate) const fn reads_only(kind: OpKind, success: bool) -> bool {
     match kind {
         OpKind::Load | OpKind::Read | OpKind::ReadUnlock | OpKind::TryRead | OpKind::Fence => true,
         OpKind::Pass | OpKind::InitRead | OpKind::InitWait => true,
-        OpKind::Cas | OpKind::TryLock | OpKind::Send | OpKind::Recv => !success,
+        OpKind::Cas | OpKind::TryLock | OpKind::Send | OpKind::Recv | OpKind::Init => !success,
         _ => false,
     }
 }
@@ -83,6 +123,8 @@ pub(crate) struct Event {
     pub(crate) index: u32,
     /// The operation that was announced.
     pub(crate) kind: OpKind,
+    /// Objects that had been used before. These have the same numbers in all runs that begin in the same way.
+    pub(crate) known: u32,
     /// The event is forced by the item that the run began with, and may not be displaced.
     pub(crate) forced: bool,
     /// The first access.
@@ -117,6 +159,8 @@ pub(crate) struct ThreadLog {
     /// Its last event.
     pub(crate) last: u32,
     pub(crate) events: u32,
+    /// How many events the run had when it was started.
+    pub(crate) born: usize,
     /// Events that its next one comes after, besides its own: of its parent, of threads it joined, a notification.
     edges: Vec<u32>,
 }
@@ -131,6 +175,18 @@ pub(crate) fn thread_key(parent: u64, ordinal: u32) -> u64 {
     crate::choice::finalise(parent.wrapping_mul(31).wrapping_add(u64::from(ordinal)) | 0xFF) | 0xFF
 }
 
+/// A step that a thread could have made until another one took it away.
+#[derive(Clone)]
+pub(crate) struct Prevented {
+    pub(crate) thread: u32,
+    /// The event after which the thread could not any more.
+    pub(crate) by: usize,
+    /// What the step would have come after in any case.
+    pub(crate) hard: Vec<u64>,
+    /// The condition variable.
+    pub(crate) object: u32,
+}
+
 /// The record of one run.
 #[derive(Default)]
 pub(crate) struct Record {
@@ -138,6 +194,8 @@ pub(crate) struct Record {
     pub(crate) accesses: Vec<Access>,
     pub(crate) choices: Vec<Chosen>,
     pub(crate) threads: Vec<ThreadLog>,
+    /// Timeouts that did not come, since their thread was woken before.
+    pub(crate) prevented: Vec<Prevented>,
     objects: Vec<ObjectLog>,
     used: Vec<u32>,
     /// Rows of `words` words: the events before each event.
@@ -153,6 +211,7 @@ impl Record {
         self.accesses.clear();
         self.choices.clear();
         self.threads.clear();
+        self.prevented.clear();
         for raw in self.used.drain(..) {
             let log = &mut self.objects[raw as usize];
             log.last_write = NONE;
@@ -186,6 +245,11 @@ impl Record {
         &self.accesses[self.events[event].first as usize..end]
     }
 
+    /// The access of the announced operation.
+    pub(crate) fn main_access(&self, event: usize) -> Option<&Access> {
+        self.accesses_of(event).iter().find(|a| a.is_main())
+    }
+
     pub(crate) fn choices_of(&self, event: usize) -> &[Chosen] {
         let end = self.events.get(event + 1).map_or(self.choices.len(), |e| e.first_choice as usize);
         &self.choices[self.events[event].first_choice as usize..end]
@@ -208,7 +272,8 @@ impl Record {
         if let Some((parent, _)) = parent {
             edges.extend(some(self.threads[parent as usize].last));
         }
-        self.threads.push(ThreadLog { key, last: NONE, events: 0, edges });
+        let born = self.events.len();
+        self.threads.push(ThreadLog { key, last: NONE, events: 0, born, edges });
     }
 
     /// The thread's next event comes after the last one of `child` and whatever that comes after.
@@ -238,7 +303,7 @@ impl Record {
     }
 
     /// The next event of a thread begins.
-    pub(crate) fn begin(&mut self, thread: u32, kind: OpKind, forced: bool, fixed_choices: u32) {
+    pub(crate) fn begin(&mut self, thread: u32, kind: OpKind, forced: bool, fixed_choices: u32, known: u32) {
         let event = self.events.len();
         if event >= self.words * 64 {
             self.widen();
@@ -258,6 +323,7 @@ impl Record {
             thread,
             index: log.events,
             kind,
+            known,
             forced,
             first: self.accesses.len() as u32,
             first_choice: self.choices.len() as u32,
@@ -321,6 +387,13 @@ impl Record {
             Some((last, reads)) if *last == event as u32 => *reads &= access.reads,
             _ => log.all.push((event as u32, access.reads)),
         }
+    }
+
+    /// The present event wakes `thread`, which waited with a timeout.
+    pub(crate) fn prevented(&mut self, thread: u32, object: u32) {
+        let Some(by) = self.events.len().checked_sub(1) else { return };
+        let hard = self.hard_of_next(thread);
+        self.prevented.push(Prevented { thread, by, hard, object });
     }
 
     pub(crate) fn chose(&mut self, options: u64, value: usize) {

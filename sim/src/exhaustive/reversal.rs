@@ -94,7 +94,7 @@ fn pairs(record: &Record, wishes: &[Waiting]) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for j in 0..record.len() + wishes.len() {
         let (end, hard, accesses) = match wishes.get(j.wrapping_sub(record.len())) {
-            Some(w) => (record.len(), record.hard_of_next(w.thread), vec![model::waited_for(*w)]),
+            Some(w) => (record.len(), record.hard_of_next(w.thread), model::waited_for(*w)),
             None => (j, record.hard(j).to_vec(), record.accesses_of(j).to_vec()),
         };
         let thread = thread_of(record, wishes, j);

@@ -163,9 +163,10 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
         guide.begin(item);
         let seed = self.explorer.seeds.start;
         let outcome = self.worker.run_plan(seed, Plan::Asked(Active::Guided(guide)), Detail::Order);
-        let Active::Guided(guide) = self.worker.machine.take_active() else {
+        let Active::Guided(mut guide) = self.worker.machine.take_active() else {
             unreachable!("the run gives its strategy back")
         };
+        guide.end();
         let verdict = guide.verdict;
         self.guide = Some(guide);
         (outcome, verdict)
@@ -283,7 +284,7 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
                 let deadlocked = matches!(outcome.failure.as_deref(), Some(FailureKind::Deadlock { .. }));
                 let ruling = self.judge.rule(&run, deadlocked, &mut self.worker.report.exhaustive);
                 if ruling.counts {
-                    self.count(outcome, &run);
+                    self.count(outcome, &run, verdict);
                 } else {
                     self.shared.executions.fetch_sub(1, Ordering::Relaxed);
                 }
@@ -295,6 +296,12 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
             }
             Verdict::Empty => {
                 self.worker.report.exhaustive.redundant += 1;
+                self.shared.executions.fetch_sub(1, Ordering::Relaxed);
+                let run = self.keep();
+                self.push(run);
+            }
+            Verdict::Tried => {
+                self.worker.report.exhaustive.probes += 1;
                 self.shared.executions.fetch_sub(1, Ordering::Relaxed);
                 let run = self.keep();
                 self.push(run);
@@ -317,15 +324,21 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
         }
     }
 
-    fn count(&mut self, outcome: Outcome, run: &Run) {
+    fn count(&mut self, outcome: Outcome, run: &Run, verdict: Verdict) {
         self.worker.count(&outcome);
         if let Some(counter) = self.explorer.progress {
             counter.fetch_add(1, Ordering::Relaxed);
         }
         if let Some(kind) = outcome.failure {
             // Any other failure may have cut the run: what would have come after it is not known.
-            self.worker.report.exhaustive.cut += u64::from(!matches!(*kind, FailureKind::Deadlock { .. }));
+            let whole = verdict == Verdict::Livelock || matches!(*kind, FailureKind::Deadlock { .. });
+            self.worker.report.exhaustive.cut += u64::from(!whole);
+            // Without the guide a livelock goes on: it is repeated up to where it was recognised.
+            if verdict == Verdict::Livelock {
+                self.worker.machine.cut_after(outcome.steps.max(1));
+            }
             let mut failure = self.worker.confirm(self.explorer.seeds.start, *kind, outcome.steps);
+            self.worker.machine.cut_after(self.explorer.settings.max_steps);
             if self.worker.report.failures.len() < EXPLAINED {
                 failure.reversal = reversal::nearest(&mut self.worker, run, &failure);
                 reversal::straighten(&mut self.worker, run, &mut failure);

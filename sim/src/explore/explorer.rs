@@ -288,7 +288,8 @@ impl<'a> Explorer<'a> {
 pub struct Exhaustive {
     /// Runs that were given up at their end, because no trace was left for them.
     pub redundant: u64,
-    /// Beginnings of runs that turned out to be impossible or to belong to another run.
+    /// Runs that turned out to be impossible or to belong to another run's traces, mostly at once. They are not counted
+    /// among the executions.
     pub probes: u64,
     /// Greatest depth of the search.
     pub depth: u64,

@@ -215,11 +215,11 @@ fn announced(rt: &mut Rt, slot: usize) -> Announced {
     Announced { slot, thread: rt.number[slot], kind: p.kind, object, object_name, location: p.location }
 }
 
-/// A value for a data choice.
+/// A value for a data choice; `threads` says that the values are slots.
 ///
 /// # Safety
 /// `r` is this OS thread's runtime; `options` has at least two bits.
-pub(crate) unsafe fn choose(r: *mut Rt, options: u64) -> usize {
+pub(crate) unsafe fn choose(r: *mut Rt, options: u64, threads: bool) -> usize {
     // SAFETY: as `next_thread`.
     unsafe {
         let mut active = std::mem::replace(&mut (*r).active, Active::None);
@@ -229,6 +229,7 @@ pub(crate) unsafe fn choose(r: *mut Rt, options: u64) -> usize {
             Active::Dfs(dfs) => Some(dfs.choose(options)),
             Active::Graph(_) => outcome(r),
             Active::Asked(s) => outside(r, || s.choose(options)).map_err(|payload| panicked(r, payload)).ok(),
+            Active::Guided(guide) if threads => Some(guide.choose_thread(&*r, options)),
             Active::Guided(guide) => Some(guide.choose(options)),
         };
         (*r).active = active;

@@ -28,10 +28,12 @@ pub(crate) unsafe fn sleep(r: *mut Rt, duration: Duration, location: &'static Lo
             return;
         }
         let me = (*r).cur & (MAX_THREADS - 1);
+        // When the time begins depends on what others do before.
+        point(r, me, OpKind::Load, location);
         start(r, duration);
         point(r, me, OpKind::Sleep, location);
         if (*r).track {
-            record::executed_on_thread(r, me, OpKind::Sleep, location);
+            record::executed_on_thread(r, (&(*r).number)[me], OpKind::Sleep, location);
         }
     }
 }
@@ -120,7 +122,7 @@ pub(crate) unsafe fn chosen(r: *mut Rt, t: usize) {
         if (*r).sleepers >> t & 1 == 1 {
             (*r).now = (*r).now.max((*r).wake_at[t]);
             (*r).sleepers &= !(1 << t);
-            record::touched(r, Object::Clock, OpKind::Store);
+            record::touched_by(r, t, Object::Clock, OpKind::Store);
             if (*r).sleepers == 0 {
                 (*r).slow &= !SLOW_TIME;
             }

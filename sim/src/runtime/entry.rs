@@ -107,14 +107,16 @@ impl<T> Joinable<T> {
         !r.is_null() && unsafe { (*r).epoch } == self.0.epoch
     }
 
-    pub(crate) fn is_finished(&self) -> bool {
+    /// Whether the thread has ended: a scheduling point, since others can end it meanwhile.
+    pub(crate) fn is_finished(&self, location: &'static Location<'static>) -> bool {
         let r = current();
         // SAFETY: see the top of the file.
         !self.is_of(r)
             || unsafe {
-                if (*r).track {
-                    record::touched(r, Object::End(self.0.number), OpKind::Load);
+                if !threads::quiet(r) {
+                    point(r, (*r).cur & (MAX_THREADS - 1), OpKind::Join, location);
                 }
+                record::touched(r, Object::End(self.0.number), OpKind::Load);
                 !threads::is_alive(r, self.0.slot, self.0.number)
             }
     }
@@ -200,7 +202,8 @@ pub(crate) fn sleep(duration: Duration, location: &'static Location<'static>) ->
     true
 }
 
-/// Virtual time since the start of the run.
+/// Virtual time since the start of the run: a scheduling point, since others can sleep meanwhile.
+#[track_caller]
 pub(crate) fn now() -> Option<Duration> {
     let r = current();
     if r.is_null() {
@@ -208,9 +211,10 @@ pub(crate) fn now() -> Option<Duration> {
     }
     // SAFETY: see the top of the file.
     unsafe {
-        if (*r).track {
-            record::touched(r, Object::Clock, OpKind::Load);
+        if !threads::quiet(r) {
+            point(r, (*r).cur & (MAX_THREADS - 1), OpKind::Load, Location::caller());
         }
+        record::touched(r, Object::Clock, OpKind::Load);
         Some((*r).now)
     }
 }

@@ -106,6 +106,12 @@ impl Machine {
         super::deadlock::only_this_run(&self.rt)
     }
 
+    /// Changes the number of steps after which a run is cut; not beyond the setting that the machine was made with.
+    pub(crate) fn cut_after(&mut self, steps: u32) {
+        self.rt.max_steps = steps;
+        self.rt.settings.max_steps = steps;
+    }
+
     /// Makes every release of a lock a scheduling point from now on, or goes back to the setting.
     pub(crate) fn every_operation(&mut self, on: bool) {
         self.rt.every_operation = on || self.rt.settings.every_operation;
@@ -148,6 +154,7 @@ impl Machine {
         r.enabled = 0;
         r.eager = 0;
         r.before_eager = NOBODY;
+        r.joined = (NOBODY, 0);
         r.slow = 0;
         r.alive = 0;
         r.tokens = 0;

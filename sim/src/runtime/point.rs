@@ -186,7 +186,7 @@ unsafe fn chosen_thread(r: *mut Rt) -> usize {
         if (*r).step() >= (*r).max_steps {
             return over(r);
         }
-        let t = choose_thread(r);
+        let t = ask_strategy(r);
         if t != RUNNER {
             clock::chosen(r, t);
         }
@@ -195,7 +195,7 @@ unsafe fn chosen_thread(r: *mut Rt) -> usize {
 }
 
 /// The strategy's choice among the enabled threads.
-unsafe fn choose_thread(r: *mut Rt) -> usize {
+unsafe fn ask_strategy(r: *mut Rt) -> usize {
     // SAFETY: as `next_thread`.
     unsafe {
         let enabled = (*r).enabled;
@@ -329,12 +329,26 @@ pub(crate) unsafe fn give_way(r: *mut Rt) {
 /// As [`point`]; `options` is not empty.
 pub(crate) unsafe fn choose(r: *mut Rt, options: u64) -> usize {
     // SAFETY: as the caller.
+    unsafe { choose_one(r, options, false) }
+}
+
+/// Likewise, one of the threads whose slots are the bits of `options`.
+///
+/// # Safety
+/// As [`choose`].
+pub(crate) unsafe fn choose_thread(r: *mut Rt, options: u64) -> usize {
+    // SAFETY: as the caller.
+    unsafe { choose_one(r, options, true) }
+}
+
+unsafe fn choose_one(r: *mut Rt, options: u64, threads: bool) -> usize {
+    // SAFETY: as `choose`.
     unsafe {
         if options & (options - 1) == 0 || (*r).step() >= (*r).max_steps {
             return options.trailing_zeros() as usize;
         }
         let value = match (*r).mode {
-            Mode::Asked => ask::choose(r, options),
+            Mode::Asked => ask::choose(r, options, threads),
             _ => {
                 let word = (*r).random();
                 choose_bit(options, word)
@@ -342,7 +356,9 @@ pub(crate) unsafe fn choose(r: *mut Rt, options: u64) -> usize {
         };
         if (*r).track {
             record::decided(r, options, value, true);
-            record::chose(r, value);
+            if !threads {
+                record::chose(r, value);
+            }
         }
         (*r).push(value as u8);
         value

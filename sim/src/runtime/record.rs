@@ -3,12 +3,14 @@
 //! The search itself records one byte a step. With tracking on, each operation also updates a hash of the
 //! happens-before order, is shown to the monitor, and, in the one run that is told to people, goes into the trace.
 //!
-//! *The hash.* Each thread and each object carries a hash of everything that happened before. A writing operation
-//! mixes both into both; reading operations mix the object's last write into the thread and are summed up beside it,
-//! so that reads which commute give the same hash in either order. The hashes of all threads together identify the
-//! Mazurkiewicz trace: two runs agree if and only if (up to collisions of 64 bits) they order all conflicting
-//! operations in the same way. Failed compare-and-swaps and failed tries are reads; so are read locks, sends and receives
-//! that fail, and looks at what is initialised already.
+//! *The dependency relation* is the one of [`crate::exhaustive::record`]: [`accessed`] is the only place where an
+//! access is noted, for the hash and for exhaustive exploration alike.
+//!
+//! *The hash.* Each thread and each object carries a hash of everything that happened before. A writing access mixes
+//! both into both; reading ones mix the object's last write into the thread and are summed up beside it, so that reads
+//! which commute give the same hash in either order. The hashes of all threads together identify the Mazurkiewicz
+//! trace: two runs agree if and only if (up to collisions of 64 bits) they order all conflicting accesses in the same
+//! way.
 
 use std::panic::Location;
 use std::time::Duration;
@@ -26,17 +28,20 @@ use super::{ask, threads};
 
 #[derive(Clone)]
 pub(crate) struct ObjectTrack {
-    last_write: u64,
-    reads: u64,
     pub(crate) name: &'static str,
     pub(crate) created: &'static Location<'static>,
+}
+
+/// Hashes of what happened to an object.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    last_write: u64,
+    reads: u64,
 }
 
 #[derive(Clone)]
 pub(crate) struct ThreadTrack {
     hash: u64,
-    /// The `park` token as an object.
-    token: u64,
     name: String,
 }
 
@@ -44,6 +49,8 @@ pub(crate) struct ThreadTrack {
 pub(crate) struct Tracks {
     pub(crate) objects: Vec<ObjectTrack>,
     pub(super) threads: Vec<ThreadTrack>,
+    /// By [`Object::raw`].
+    marks: Vec<Mark>,
     pub(crate) events: Option<Vec<TraceEvent>>,
     pub(crate) decisions: Vec<Decision>,
     pub(crate) stale: Vec<Stale>,
@@ -52,7 +59,7 @@ pub(crate) struct Tracks {
 
 impl ThreadTrack {
     pub(super) const fn new(hash: u64, name: String) -> Self {
-        Self { hash, token: 0, name }
+        Self { hash, name }
     }
 }
 
@@ -67,6 +74,7 @@ impl Tracks {
         Self {
             objects: Vec::new(),
             threads: Vec::new(),
+            marks: Vec::new(),
             events: None,
             decisions: Vec::new(),
             stale: Vec::new(),
@@ -77,6 +85,7 @@ impl Tracks {
     pub(crate) fn reset(&mut self, recording: bool, named: bool) {
         self.objects.clear();
         self.threads.clear();
+        self.marks.clear();
         self.decisions.clear();
         self.stale.clear();
         self.events = recording.then(Vec::new);
@@ -86,12 +95,13 @@ impl Tracks {
     #[cold]
     pub(crate) fn enrol(&mut self, index: u32, created: &'static Location<'static>) {
         debug_assert_eq!(self.objects.len(), index as usize);
-        self.objects.push(ObjectTrack { last_write: 0, reads: 0, name: "", created });
+        self.objects.push(ObjectTrack { name: "", created });
     }
 
-    /// Hash of the happens-before order of the whole run.
+    /// Hash of the happens-before order of the whole run. The numbers of threads play no part in it: threads that
+    /// start threads at the same time get them in any order.
     pub(crate) fn interleaving(&self) -> u64 {
-        self.threads.iter().fold(0x1234_5678, |h, t| mix(h, t.hash))
+        self.threads.iter().fold(0x1234_5678, |h: u64, t| h.wrapping_add(mix(t.hash, 4)))
     }
 
     pub(crate) fn thread_names(&self) -> Vec<String> {
@@ -198,6 +208,8 @@ pub(crate) struct Values {
     pub(crate) found: u64,
     pub(crate) value: u64,
     pub(crate) expected: u64,
+    /// It failed without reason. What it accesses must not depend on that, so it counts as a write.
+    pub(crate) spurious: bool,
 }
 
 /// As [`executed`], for atomics.
@@ -218,53 +230,31 @@ pub(crate) unsafe fn executed_with(
             let r = &mut *r;
             let index = header.index(r);
             let number = r.number[r.cur & (MAX_THREADS - 1)];
-            order(r, number, index, kind, success);
+            explored(r, index, kind, success, values);
             if let Some(memory) = &mut r.memory {
                 memory.executed(number, index, kind, success, location);
             }
-            explored(r, index, kind, success, values);
         }
         event(r, header, kind, Phase::Executed, success, location);
     }
 }
 
-/// Thread `number` has operated on object `index`.
-pub(super) fn order(r: &mut Rt, number: u32, index: u32, kind: OpKind, success: bool) {
-    let thread = &mut r.tracks.threads[number as usize];
-    let object = &mut r.tracks.objects[index as usize];
-    let before = mix(thread.hash, kind as u64 * 2 + u64::from(success));
-    if reads_only(kind, success) {
-        thread.hash = mix(before, object.last_write);
-        object.reads = object.reads.wrapping_add(mix(thread.hash, 3));
-    } else {
-        thread.hash = mix(before, mix(object.last_write, object.reads));
-        object.last_write = thread.hash;
-        object.reads = 0;
-    }
-}
-
-/// An operation on the `park` token of the thread in `slot`.
+/// An operation on the `park` token of thread `number`.
 ///
 /// # Safety
 /// As [`ended`].
-pub(crate) unsafe fn executed_on_thread(r: *mut Rt, slot: usize, kind: OpKind, location: &'static Location<'static>) {
+pub(crate) unsafe fn executed_on_thread(r: *mut Rt, number: u32, kind: OpKind, location: &'static Location<'static>) {
     // SAFETY: as the caller; the borrow ends before the event is shown.
     unsafe {
         let me = (*r).cur & (MAX_THREADS - 1);
         {
             let r = &mut *r;
-            let (target, mine) = (r.number[slot] as usize, r.number[me] as usize);
-            let token = r.tracks.threads[target].token;
-            let hash = mix(mix(r.tracks.threads[mine].hash, kind as u64), token);
-            r.tracks.threads[mine].hash = hash;
-            r.tracks.threads[target].token = hash;
+            let object = if kind == OpKind::Sleep { Object::Clock } else { Object::Token(number) };
+            let mine = r.number[me];
             if let Some(memory) = &mut r.memory {
-                memory.on_token(mine as u32, target as u32, kind);
+                memory.on_token(mine, number, kind);
             }
-            let object = if kind == OpKind::Sleep { Object::Clock } else { Object::Token(r.number[slot]) };
-            if let Some(record) = exhaustive(r) {
-                record.access(access(object, kind, true, Values::default()));
-            }
+            accessed(r, me, access(object, kind, true, Values::default()));
         }
         show(r, me, None, kind, Phase::Executed, true, location);
     }
@@ -405,35 +395,56 @@ fn exhaustive(r: &mut Rt) -> Option<&mut Record> {
     }
 }
 
-/// An operation on a sync object, as an exhaustive exploration notes it.
+/// The running thread operates on sync object `index`.
 pub(super) fn explored(r: &mut Rt, index: u32, kind: OpKind, success: bool, values: Values) {
-    if let Some(record) = exhaustive(r) {
-        record.access(access(Object::Sync(index), kind, success, values));
-    }
+    accessed(r, r.cur, access(Object::Sync(index), kind, success, values));
 }
 
 fn access(object: Object, kind: OpKind, success: bool, values: Values) -> Access {
-    let reads = reads_only(kind, success);
-    let Values { found, value, expected } = values;
+    let Values { found, value, expected, spurious } = values;
+    let reads = reads_only(kind, success) && !spurious;
     Access { object: object.raw(), kind, success, reads, found, value, expected }
 }
 
-/// Whether an armed fault fires here, of which `left` may still do.
+/// The thread in `slot` accesses something: the only place where the order of accesses is noted.
+fn accessed(r: &mut Rt, slot: usize, access: Access) {
+    let number = r.number[slot & (MAX_THREADS - 1)] as usize;
+    let at = access.object as usize;
+    if at >= r.tracks.marks.len() {
+        r.tracks.marks.resize(at + 8, Mark::default());
+    }
+    let thread = &mut r.tracks.threads[number];
+    let mark = &mut r.tracks.marks[at];
+    let before = mix(thread.hash, access.kind as u64 * 2 + u64::from(access.success));
+    if access.reads {
+        thread.hash = mix(before, mark.last_write);
+        mark.reads = mark.reads.wrapping_add(mix(thread.hash, 3));
+    } else {
+        thread.hash = mix(before, mix(mark.last_write, mark.reads));
+        *mark = Mark { last_write: thread.hash, reads: 0 };
+    }
+    if let Some(record) = exhaustive(r) {
+        record.access(access);
+    }
+}
+
+/// Whether an armed fault fires here, of which `left` of `armed` may still do.
 ///
 /// # Safety
 /// As [`ended`], called from a controlled thread that does not unwind.
 #[inline(always)]
-pub(crate) unsafe fn fault(r: *mut Rt, left: u32) -> bool {
+pub(crate) unsafe fn fault(r: *mut Rt, left: u32, armed: u32) -> bool {
     // SAFETY: as the caller.
-    left > 0 && unsafe { may_fire(r) }
+    armed > 0 && unsafe { may_fire(r, left) }
 }
 
 #[cold]
-unsafe fn may_fire(r: *mut Rt) -> bool {
+unsafe fn may_fire(r: *mut Rt, left: u32) -> bool {
     // SAFETY: as `fault`.
     unsafe {
-        let fires = choose(r, 0b11) == 1;
-        touched(r, Object::Faults, if fires { OpKind::Store } else { OpKind::Load });
+        let fires = left > 0 && choose(r, 0b11) == 1;
+        // A write also if it does not: what an operation accesses must not depend on what others did.
+        touched(r, Object::Faults, OpKind::Store);
         fires
     }
 }
@@ -443,38 +454,47 @@ unsafe fn may_fire(r: *mut Rt) -> bool {
 /// # Safety
 /// As [`ended`].
 pub(crate) unsafe fn touched(r: *mut Rt, object: Object, kind: OpKind) {
+    // SAFETY: as the caller.
+    unsafe { touched_by(r, (*r).cur, object, kind) }
+}
+
+/// Likewise, of the thread in `slot`.
+///
+/// # Safety
+/// As [`ended`].
+pub(crate) unsafe fn touched_by(r: *mut Rt, slot: usize, object: Object, kind: OpKind) {
     // SAFETY: as the caller; nothing switches here.
-    if let Some(record) = exhaustive(unsafe { &mut *r }) {
-        record.access(access(object, kind, true, Values::default()));
+    let r = unsafe { &mut *r };
+    if r.track && !r.cancel {
+        accessed(r, slot, access(object, kind, true, Values::default()));
     }
 }
 
-/// Likewise, of who waits to write: writers who announce themselves do not disturb each other (`Load`); who looks
-/// whether there are any does (`Store`).
+/// Likewise, of who waits to write for a lock and who reads: writers who announce themselves and readers do not disturb
+/// each other (`Load`); who looks whether there are any does (`Store`). And of how many senders a channel has.
 ///
 /// # Safety
 /// As [`ended`].
 pub(crate) unsafe fn touched_queue(r: *mut Rt, header: &Header, kind: OpKind) {
     // SAFETY: as the caller; nothing switches here.
     unsafe {
-        if matches!((*r).active, Active::Guided(_)) {
+        if (*r).track {
             let index = header.index(&mut *r);
             touched(r, Object::Queue(index), kind);
         }
     }
 }
 
-/// Likewise, of a sync object.
+/// The thread in `slot`, which waits with a timeout, is about to be woken by the present operation.
 ///
 /// # Safety
 /// As [`ended`].
-pub(crate) unsafe fn touched_object(r: *mut Rt, header: &Header, kind: OpKind) {
+pub(crate) unsafe fn prevented(r: *mut Rt, slot: usize, header: &Header) {
     // SAFETY: as the caller; nothing switches here.
-    unsafe {
-        if matches!((*r).active, Active::Guided(_)) {
-            let index = header.index(&mut *r);
-            touched(r, Object::Sync(index), kind);
-        }
+    let r = unsafe { &mut *r };
+    let (number, object) = (r.number[slot], Object::Sync(header.index(r)).raw());
+    if let Some(record) = exhaustive(r) {
+        record.prevented(number, object);
     }
 }
 
@@ -486,6 +506,9 @@ pub(crate) unsafe fn woken(r: *mut Rt, slot: usize) {
     // SAFETY: as the caller; nothing switches here.
     let r = unsafe { &mut *r };
     let number = r.number[slot];
+    let present = r.tracks.threads[r.number[r.cur & (MAX_THREADS - 1)] as usize].hash;
+    let woken = &mut r.tracks.threads[number as usize];
+    woken.hash = mix(woken.hash, present);
     if let Some(record) = exhaustive(r) {
         record.enabled_by_present(number);
     }

@@ -97,6 +97,8 @@ pub(crate) struct Rt {
     pub(crate) before_eager: usize,
     /// Who ran before the present decision.
     pub(crate) last: usize,
+    /// Who has last come back from a join, and in which step.
+    pub(crate) joined: (usize, u32),
     /// Why the inlined fast path must not be used; zero if it may.
     pub(crate) slow: u64,
     pub(crate) log: *mut u8,
@@ -237,6 +239,7 @@ impl Rt {
             eager: 0,
             before_eager: NOBODY,
             last: RUNNER,
+            joined: (NOBODY, 0),
             slow: 0,
             log: std::ptr::null_mut(),
             steps: AtomicU32::new(0),

@@ -17,7 +17,7 @@ use crate::violation::Violation;
 
 use super::packet::Packet;
 use super::panic_hook::Caught;
-use super::point::{Cancelled, cancelled, go_on, next_thread, set_priority};
+use super::point::{Cancelled, cancelled, go_on, next_thread, point, set_priority};
 use super::rt::{MAX_THREADS, Mode, Pending, RUNNER, Rt, current};
 use super::{ask, context, deadlock, inlined, locals, record, teardown};
 
@@ -180,7 +180,15 @@ pub(crate) unsafe fn spawn<F: FnOnce() -> T, T>(r: *mut Rt, f: F, name: Option<A
         let number = (*r).number[slot];
         context::spawn(r, slot, move || {
             // If the run is over before the thread has begun, what it owns is dropped like that of the others.
-            let value = catch(r, move || if (*r).cancel { cancelled() } else { f() });
+            let value = catch(r, move || {
+                if (*r).cancel {
+                    cancelled();
+                }
+                let value = f();
+                // Others can see that the thread has ended.
+                settle(r, Location::caller());
+                value
+            });
             theirs.put(value);
             // Dropping an unclaimed result runs user code, which may schedule or panic.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(theirs))) {
@@ -343,6 +351,24 @@ pub(crate) unsafe fn wait_for_end(r: *mut Rt, slot: usize, number: u32, location
                 continue;
             }
             go_on(r);
+        }
+        (*r).joined = ((*r).cur, (*r).step());
+    }
+}
+
+/// To be called before anything that depends on other threads, or that they can observe, and that is no scheduling
+/// point. Right behind a join it becomes one: the thread came here in the other's last step or in its own one, whichever
+/// was later, so what it does here belongs to neither. Only those who explore whole traces need to know: for others it
+/// would be a choice more, of which nothing depends.
+///
+/// # Safety
+/// As [`wait_for_end`].
+#[inline(always)]
+pub(crate) unsafe fn settle(r: *mut Rt, location: &'static Location<'static>) {
+    // SAFETY: as the caller.
+    unsafe {
+        if (*r).settings.whole_deadlocks && (*r).joined == ((*r).cur, (*r).step()) && !quiet_in_drop(r) {
+            point(r, (*r).cur & (MAX_THREADS - 1), OpKind::Join, location);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::monitor::{OpKind, Phase};
 use crate::trace::Stale;
 
 use super::objects::header::Header;
-use super::record::{ThreadTrack, Values, event, explored, mix, order, set_tracking, show};
+use super::record::{ThreadTrack, Values, event, explored, mix, set_tracking, show};
 use super::rt::{MAX_THREADS, Rt};
 use super::threads;
 
@@ -58,8 +58,7 @@ pub(crate) unsafe fn executed_on_atomic(
     unsafe {
         if (*r).settings.memory_model == MemoryModel::Sc {
             let r = &mut *r;
-            let (index, number) = (header.index(r), r.number[r.cur & (MAX_THREADS - 1)]);
-            order(r, number, index, kind, success);
+            let index = header.index(r);
             explored(r, index, kind, success, values);
         }
         event(r, header, kind, Phase::Executed, success, location);

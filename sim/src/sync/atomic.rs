@@ -224,17 +224,20 @@ macro_rules! common {
                 weak: bool,
             ) -> Result<$value, $value> {
                 if sim.is_watched() {
-                    let (order, access) = if weak && sim.weak_failure() {
+                    let expected = current.into_word();
+                    let (order, access) = if weak && sim.weak_failure(self.real.load(Relaxed) == current) {
                         (failure, Access::Load)
                     } else {
-                        (success, Access::Cas { expected: current.into_word(), new: new.into_word(), failure })
+                        (success, Access::Cas { expected, new: new.into_word(), failure })
                     };
-                    let done = self.perform(sim, OpKind::Cas, order, access, location, &mut |old| old);
+                    let op = Operation { header: &self.header, kind: OpKind::Cas, order, access, expected, location };
+                    let done = self.perform_as(sim, &op, &mut |old| old);
                     let found = <$value>::from_word(done.found);
                     return if done.wrote { Ok(found) } else { Err(found) };
                 }
                 let previous = self.real.load(Relaxed);
-                let success = previous == current && !(weak && sim.weak_failure());
+                let fails = weak && sim.weak_failure(previous == current);
+                let success = previous == current && !fails;
                 if success {
                     self.real.store(new, Relaxed);
                 }
@@ -252,9 +255,14 @@ macro_rules! common {
                 location: &'static Location<'static>,
                 change: &mut dyn FnMut(u64) -> u64,
             ) -> Done {
-                let op = Operation { header: &self.header, kind, order, access, location };
-                let done = sim.perform(&op, self.real.load(Relaxed).into_word(), change);
-                if kind != OpKind::Load {
+                let op = Operation { header: &self.header, kind, order, access, expected: 0, location };
+                self.perform_as(sim, &op, change)
+            }
+
+            #[inline(never)]
+            fn perform_as(&self, sim: Simulated, op: &Operation<'_>, change: &mut dyn FnMut(u64) -> u64) -> Done {
+                let done = sim.perform(op, self.real.load(Relaxed).into_word(), change);
+                if op.kind != OpKind::Load {
                     self.real.store(<$value>::from_word(done.last), Relaxed);
                 }
                 done

@@ -118,10 +118,11 @@ impl<T> JoinHandle<T> {
 
     /// Whether the thread has ended.
     #[must_use]
+    #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.0 {
             HandleKind::Real(real) => real.0.is_finished(),
-            HandleKind::Simulated(joinable, _) => joinable.is_finished(),
+            HandleKind::Simulated(joinable, _) => joinable.is_finished(Location::caller()),
         }
     }
 }

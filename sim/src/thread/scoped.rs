@@ -190,10 +190,11 @@ impl<T> ScopedJoinHandle<'_, T> {
 
     /// Whether the thread has ended.
     #[must_use]
+    #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.kind {
             HandleKind::Real { thread, .. } => thread.is_finished(),
-            HandleKind::Simulated(joinable, _) => joinable.is_finished(),
+            HandleKind::Simulated(joinable, _) => joinable.is_finished(Location::caller()),
         }
     }
 }

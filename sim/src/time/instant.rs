@@ -26,8 +26,9 @@ fn representable(since: &Duration) -> bool {
 }
 
 impl Instant {
-    /// The present moment. No scheduling point, and time does not move.
+    /// The present moment. A scheduling point, but time does not move by itself.
     #[must_use]
+    #[track_caller]
     pub fn now() -> Self {
         Self(match entry::now() {
             Some(now) => Kind::Virtual(BEFORE + now),
@@ -68,6 +69,7 @@ impl Instant {
 
     /// Time since this instant.
     #[must_use]
+    #[track_caller]
     pub fn elapsed(&self) -> Duration {
         Self::now().duration_since(*self)
     }

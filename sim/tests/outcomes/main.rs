@@ -130,6 +130,35 @@ where
     outcomes.into_inner().unwrap()
 }
 
+/// Exhaustive exploration: the outcomes of runs that came to their end, and whether some run did not.
+fn exhaust<S: Subject + Sync>(subject: &S, program: &[Vec<S::Op>]) -> (BTreeSet<Outcome>, bool)
+where
+    S::Op: Send + Sync + 'static,
+{
+    let outcomes = Mutex::new(BTreeSet::new());
+    let explorer = Explorer::new().strategy(Strategy::Exhaustive { preemptions: None }).seeds(0..100_000);
+    let report = explorer.max_failures(usize::MAX).count_distinct(true).run(|| {
+        let spawn = |(number, mut handle): (usize, S::Handle)| {
+            let ops = program[number].clone();
+            thread::spawn(move || {
+                let results: Vec<_> = ops.into_iter().map(|op| S::perform(&mut handle, op)).collect();
+                (handle, results)
+            })
+        };
+        let threads: Vec<_> = subject.handles(program.len()).into_iter().enumerate().map(spawn).collect();
+        let (handles, outcome): (Vec<_>, Vec<_>) = threads.into_iter().map(|t| t.join().unwrap()).unzip();
+        outcomes.lock().unwrap().insert(outcome);
+        drop(handles);
+    });
+    assert!(report.complete, "{program:?} is too large");
+    assert_eq!(report.exhaustive.redundant, 0, "{program:?}");
+    assert_eq!(report.executions, report.distinct, "{program:?}: a trace was run twice");
+    for failure in &report.failures {
+        assert!(matches!(failure.kind, FailureKind::Deadlock { .. }), "{program:?}: {failure}");
+    }
+    (outcomes.into_inner().unwrap(), !report.failures.is_empty())
+}
+
 /// Compares façade and model over a program; tells how many outcomes there are.
 fn compare<S: Subject + Sync + Debug>(subject: &S, program: &[Vec<S::Op>]) -> usize
 where
@@ -140,6 +169,11 @@ where
     let missed: Vec<_> = expected.difference(&found).collect();
     let wrong: Vec<_> = found.difference(&expected).collect();
     assert!(missed.is_empty() && wrong.is_empty(), "{subject:?} {program:?}\nmissed {missed:?}\nwrong {wrong:?}");
+    let ends = |o: &&Outcome| o.iter().zip(program).all(|(done, ops)| done.len() == ops.len());
+    let (ended, stuck) = exhaust(subject, program);
+    let expected_ended: BTreeSet<_> = expected.iter().filter(ends).cloned().collect();
+    assert_eq!(ended, expected_ended, "exhaustive: {subject:?} {program:?}");
+    assert_eq!(stuck, ended.len() < expected.len(), "exhaustive: {subject:?} {program:?}");
     // The inlined strategies take other paths through the runtime.
     for strategy in [Strategy::Random, Strategy::Pct { depth: 2 }] {
         let some = facade(subject, program, strategy.clone());

@@ -77,10 +77,12 @@ fn a_park_ends_by_a_token_or_a_timeout() {
     let mut outcomes = 0;
     for _ in 0..80 {
         // Only the first thread parks, so that virtual time moves for it alone.
-        let parks: Vec<Op> = (0..=draw.below(3)).map(|_| draw.of(&[Op::Park, Op::ParkTimeout])).collect();
+        let parks: Vec<Op> = (0..=draw.below(2)).map(|_| draw.of(&[Op::Park, Op::ParkTimeout])).collect();
         let mut program = vec![parks];
-        program.extend(draw.program(2, 2, &[Op::Unpark(0)]));
+        // Time-outs multiply the schedules.
+        let most = if program[0].len() > 1 { 1 } else { 2 };
+        program.extend(draw.program(2, most, &[Op::Unpark(0)]));
         outcomes += compare(&Model { tokens: vec![false; 3] }, &program);
     }
-    assert!(outcomes > 120, "the programs are trivial: {outcomes}");
+    assert!(outcomes > 90, "the programs are trivial: {outcomes}");
 }

@@ -304,13 +304,14 @@ fn record(program: &[Vec<Op>], order: &[usize]) -> (Record, Vec<Waiting>) {
     }
     for &t in order {
         let kind = machine.announced(program, t).unwrap().0;
-        record.begin(t as u32 + 1, kind, false, 0);
+        record.begin(t as u32 + 1, kind, false, 0, 0);
         let (_, accesses, woken) = machine.step(program, t);
         woken.iter().for_each(|&w| record.enabled_by_present(w as u32 + 1));
         accesses.into_iter().for_each(|a| record.access(a));
     }
-    let waiting =
-        |t| machine.announced(program, t).map(|(kind, object)| Waiting { thread: t as u32 + 1, kind, object });
+    let waiting = |t| {
+        machine.announced(program, t).map(|(kind, object)| Waiting { thread: t as u32 + 1, kind, object, along: None })
+    };
     (record, (0..program.len()).filter_map(waiting).collect())
 }
 
@@ -357,7 +358,7 @@ fn walks_are_given_up_at_the_limit() {
     record.thread_started(0, None);
     for t in 1..=8 {
         record.thread_started(t, Some((0, t - 1)));
-        (0..40).for_each(|_| record.begin(t, OpKind::Load, false, 0));
+        (0..40).for_each(|_| record.begin(t, OpKind::Load, false, 0, 0));
     }
     let orders = Orders::new(&record, &[]).unwrap();
     assert_eq!(orders.schedules(1_000), None, "41^8 configurations");
@@ -368,7 +369,7 @@ fn walks_are_given_up_at_the_limit() {
         record.clear();
         record.thread_started(0, None);
         record.thread_started(1, Some((0, 0)));
-        (0..2 * n).for_each(|k| record.begin(k % 2, OpKind::Load, false, 0));
+        (0..2 * n).for_each(|k| record.begin(k % 2, OpKind::Load, false, 0, 0));
         record
     };
     let binomial = |n: u128| (1..=n).fold(1u128, |b, k| b * (n + k) / k);
@@ -383,13 +384,13 @@ fn as_many_threads_as_fit_are_counted() {
     record.thread_started(0, None);
     for t in 1..=12 {
         record.thread_started(t, Some((0, t - 1)));
-        record.begin(t, OpKind::Store, false, 0);
+        record.begin(t, OpKind::Store, false, 0, 0);
     }
     let factorial: u128 = (1..=12).product();
     assert_eq!(Orders::new(&record, &[]).unwrap().schedules(ENOUGH), Some(factorial));
     for t in 13..=300 {
         record.thread_started(t, Some((0, t - 1)));
-        record.begin(t, OpKind::Store, false, 0);
+        record.begin(t, OpKind::Store, false, 0, 0);
     }
     assert!(Orders::new(&record, &[]).is_none());
 }

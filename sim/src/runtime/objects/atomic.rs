@@ -43,6 +43,8 @@ pub(crate) struct Operation<'a> {
     pub(crate) kind: OpKind,
     pub(crate) order: Ordering,
     pub(crate) access: Access,
+    /// What a compare-and-swap wants to find, also if it fails without reason.
+    pub(crate) expected: u64,
     pub(crate) location: &'static Location<'static>,
 }
 
@@ -89,23 +91,21 @@ impl Simulated {
             } else {
                 weakly(r, op, present, change)
             };
-            let expected = match op.access {
-                Access::Cas { expected, .. } => expected,
-                _ => 0,
-            };
-            let values = Values { found: done.found, value: done.last, expected };
+            let spurious = op.kind == OpKind::Cas && matches!(op.access, Access::Load);
+            let values = Values { found: done.found, value: done.last, expected: op.expected, spurious };
             let success = done.wrote || op.kind != OpKind::Cas;
             weak::executed_on_atomic(r, op.header, op.kind, success, values, op.location);
             done
         }
     }
 
-    /// Whether an armed spurious failure of a weak compare-and-swap fires here.
+    /// Whether an armed spurious failure of a weak compare-and-swap fires here, if it `would` succeed.
     #[inline(always)]
-    pub(crate) fn weak_failure(self) -> bool {
+    pub(crate) fn weak_failure(self, would: bool) -> bool {
         // SAFETY: as in `is_watched`.
         unsafe {
-            if (*self.0).weak_left == 0 || threads::quiet(self.0) || !record::fault(self.0, (*self.0).weak_left) {
+            let (r, armed) = (self.0, (*self.0).settings.weak_cas_failures);
+            if armed == 0 || threads::quiet(r) || !record::fault(r, if would { (*r).weak_left } else { 0 }, armed) {
                 return false;
             }
             (*self.0).weak_left -= 1;

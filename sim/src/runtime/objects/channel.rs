@@ -17,13 +17,15 @@ use crate::monitor::OpKind;
 
 use super::super::point::point;
 use super::super::record::Values;
-use super::super::rt::{MAX_THREADS, Rt, current};
+use super::super::rt::{MAX_THREADS, Rt};
 use super::super::{clock, record, threads};
 use super::header::Header;
 use super::waiting::{block_quietly, enable, release};
 
 pub(crate) struct ChannelCore<T> {
     pub(crate) header: Header,
+    /// The number of senders, as an object of its own: only who drops the last one disturbs the receiver.
+    ends: Header,
     /// Uncontended: only one controlled thread runs at a time. A real lock keeps this file free of aliasing worries.
     messages: Mutex<Messages<T>>,
     /// Room for messages; `None` if there is no bound.
@@ -56,6 +58,7 @@ impl<T> ChannelCore<T> {
     pub(crate) fn new(r: *mut Rt, capacity: Option<usize>) -> Self {
         Self {
             header: Header::new(),
+            ends: Header::new(),
             messages: Mutex::new(Messages { queue: VecDeque::new(), offers: VecDeque::new() }),
             capacity,
             senders: AtomicU32::new(1),
@@ -116,7 +119,7 @@ impl<T> ChannelCore<T> {
         unsafe {
             if (*r).track {
                 let value = if self.is_waiting() { RECEIVER_WAITS } else { RECEIVER_GOES_ON };
-                let values = Values { found: 0, value, expected: if waits { 0 } else { NEVER_WAITS } };
+                let values = Values { value, expected: if waits { 0 } else { NEVER_WAITS }, ..Values::default() };
                 record::executed_with(r, &self.header, kind, success, values, location);
             }
         }
@@ -285,25 +288,26 @@ impl<T> ChannelCore<T> {
         self.messages().queue.is_empty() && self.has_senders()
     }
 
+    /// Whoever clones a sender has one, so nobody else's is the last before or after: it commutes with everything.
     pub(crate) fn add_sender(&self) {
-        let r = current();
-        // SAFETY: null or this OS thread's runtime, compared with the channel's run first.
-        unsafe {
-            if !r.is_null() && (*r).epoch == self.epoch && (*r).track {
-                record::touched_object(r, &self.header, OpKind::Send);
-            }
-        }
         self.senders.fetch_add(1, Relaxed);
     }
 
-    /// A sender is dropped. The last one wakes the receiver; that can be observed, so it is a scheduling point.
+    /// A sender is dropped: a scheduling point, since which one is the last depends on the order of the drops. The last
+    /// one wakes the receiver, in a step of its own.
     pub(crate) fn remove_sender(&self, r: *mut Rt, location: &'static Location<'static>) {
-        let last = self.senders.load(Relaxed) == 1;
         // SAFETY: null or this OS thread's runtime, compared with the channel's run first.
         unsafe {
             if r.is_null() || (*r).epoch != self.epoch {
                 self.senders.fetch_sub(1, Relaxed);
                 return;
+            }
+            if !threads::quiet_in_drop(r) {
+                point(r, self.ends.address(), OpKind::Send, location);
+            }
+            let last = self.senders.load(Relaxed) == 1;
+            if (*r).track {
+                record::executed(r, &self.ends, OpKind::Send, true, location);
             }
             if last && !threads::quiet_in_drop(r) {
                 point(r, self.header.address(), OpKind::Send, location);
@@ -316,8 +320,6 @@ impl<T> ChannelCore<T> {
                     enable(r, self.receiving.get());
                 }
                 self.note(r, OpKind::Send, true, location);
-            } else if (*r).track {
-                record::touched_object(r, &self.header, OpKind::Send);
             }
         }
     }
@@ -327,7 +329,7 @@ impl<T> ChannelCore<T> {
         // SAFETY: null or this OS thread's runtime, compared with the channel's run first.
         unsafe {
             let mine = !r.is_null() && (*r).epoch == self.epoch;
-            if mine && self.has_senders() && !threads::quiet_in_drop(r) {
+            if mine && !threads::quiet_in_drop(r) {
                 point(r, self.header.address(), OpKind::Recv, location);
             }
             self.receiver.store(false, Relaxed);

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::monitor::OpKind;
 
-use super::super::point::{choose, go_on, point};
+use super::super::point::{choose_thread, go_on, point};
 use super::super::rt::{MAX_THREADS, Pending, Rt, bits};
 use super::super::{claim, clock, deadlock, record, teardown, threads};
 use super::header::Header;
@@ -90,7 +90,7 @@ impl CondvarCore {
             let held = Held { mutex, r };
             point(r, self.header.address(), OpKind::Wait, location);
             self.check(mutex);
-            let spurious = record::fault(r, (*r).spurious_left);
+            let spurious = record::fault(r, (*r).spurious_left, (*r).settings.spurious_wakeups);
             drop(held);
             if (*r).track {
                 record::executed(r, &self.header, OpKind::Wait, true, location);
@@ -152,13 +152,14 @@ impl CondvarCore {
             if !threads::quiet(r) {
                 point(r, self.header.address(), kind, location);
             }
-            let waiters = self.waiters.get();
-            if waiters != 0 && !(*r).cancel {
-                let woken = if all || waiters & (waiters - 1) == 0 { waiters } else { 1 << choose(r, waiters) };
-                self.wake(r, woken);
-            }
+            let waiters = if (*r).cancel { 0 } else { self.waiters.get() };
+            let woken =
+                if all || waiters & waiters.wrapping_sub(1) == 0 { waiters } else { 1 << choose_thread(r, waiters) };
             if (*r).track {
                 record::executed(r, &self.header, kind, true, location);
+            }
+            if woken != 0 {
+                self.wake(r, woken);
             }
         }
     }
@@ -167,6 +168,9 @@ impl CondvarCore {
         // SAFETY: the waiters' mutex is borrowed by their suspended `wait`.
         unsafe {
             self.waiters.set(self.waiters.get() & !woken);
+            if (*r).track {
+                bits((*r).sleepers & woken).for_each(|t| record::prevented(r, t, &self.header));
+            }
             clock::stop(r, woken);
             let mutex = &*self.mutex.get();
             for t in bits(woken) {

@@ -131,10 +131,13 @@ impl LockCore {
             if threads::quiet(r) {
                 return self.acquire_quietly(r, access, kind, location);
             }
+            if kind == OpKind::Write {
+                threads::settle(r, location);
+            }
             let bit = 1u64 << ((*r).cur & (MAX_THREADS - 1));
             self.announce(r, access, bit);
             if (*r).track {
-                if access == Access::Write {
+                if kind == OpKind::Write {
                     record::touched_queue(r, &self.header, OpKind::Load);
                 }
                 record::announced(r, &self.header, kind, location);
@@ -144,7 +147,7 @@ impl LockCore {
                 deadlock::check(r);
             }
             point(r, self.header.address(), kind, location);
-            if access == Access::Read && self.state.get() != 0 && self.looks_for_writers(r) {
+            if access == Access::Read && self.looks_for_writers(r) {
                 self.queue_behind_writer(r, bit);
             }
             self.take(r, access, bit, location);
@@ -174,16 +177,18 @@ impl LockCore {
         }
     }
 
-    /// Whether a writer waits. That others may wait at all is seen only by readers who hold something.
+    /// Whether a writer waits behind a reader. That others wait at all, and whether others read, is seen only by readers
+    /// who hold something.
     #[inline(always)]
     unsafe fn looks_for_writers(&self, r: *mut Rt) -> bool {
         // SAFETY: as `acquire`.
         unsafe {
-            if (*r).track && (*r).held[(*r).cur & (MAX_THREADS - 1)] > 0 {
-                record::touched_queue(r, &self.header, OpKind::Store);
+            if (*r).track {
+                let looks = (*r).held[(*r).cur & (MAX_THREADS - 1)] > 0;
+                record::touched_queue(r, &self.header, if looks { OpKind::Store } else { OpKind::Load });
             }
         }
-        self.writers.get() != 0
+        self.state.get() != 0 && self.writers.get() != 0
     }
 
     /// A reader that holds something meets a read lock that a writer waits for: does it pass, or does it queue?
@@ -273,9 +278,7 @@ impl LockCore {
             let free = match access {
                 Access::Write => self.state.get() == 0,
                 Access::Read => {
-                    if (*r).track && self.state.get() != 0 {
-                        record::touched_queue(r, &self.header, OpKind::Store);
-                    }
+                    record::touched_queue(r, &self.header, OpKind::Store);
                     self.state.get() != WRITE
                         && !self.queued.get()
                         && (self.state.get() == 0 || self.writers.get() == 0 || choose(r, 0b11) == 0)
@@ -314,6 +317,9 @@ impl LockCore {
             }
             self.let_go(r, access);
             if (*r).track {
+                if access == Access::Read {
+                    record::touched_queue(r, &self.header, OpKind::Load);
+                }
                 record::executed(r, &self.header, kind, true, location);
             }
         }

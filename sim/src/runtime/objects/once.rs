@@ -90,6 +90,13 @@ impl OnceCore {
         self.state.get() == State::Complete
     }
 
+    /// Whether it matters when an operation happens: not once the cell is initialised. Who explores whole traces must
+    /// make the same steps whatever the others did before.
+    unsafe fn is_choice(&self, r: *mut Rt) -> bool {
+        // SAFETY: see above.
+        !self.complete() || unsafe { (*r).settings.whole_deadlocks }
+    }
+
     /// The state has changed: enables the announced threads that can go on now, and no other.
     unsafe fn changed(&self, r: *mut Rt) {
         let state = self.state.get();
@@ -157,7 +164,7 @@ impl OnceCore {
         let r = current();
         // SAFETY: see above.
         unsafe {
-            if !self.complete() && !threads::quiet(r) {
+            if self.is_choice(r) && !threads::quiet(r) {
                 point(r, self.header.address(), OpKind::InitRead, location);
             }
             self.note(r, OpKind::InitRead, true, location);
@@ -170,12 +177,17 @@ impl OnceCore {
         let r = current();
         // SAFETY: see above.
         unsafe {
-            if !self.complete() {
+            if self.is_choice(r) {
                 self.await_turn(r, &self.callers, OpKind::Init, location, |state| state != State::Running);
             }
             let poisoned = self.state.get() == State::Poisoned;
             if self.complete() || poisoned && !overlook_poison {
-                self.note(r, OpKind::InitRead, true, location);
+                if (*r).settings.whole_deadlocks {
+                    // In another place the same call would have been the one to initialise.
+                    self.note(r, OpKind::Init, false, location);
+                } else {
+                    self.note(r, OpKind::InitRead, true, location);
+                }
                 return if poisoned { Begin::Poisoned } else { Begin::Done };
             }
             self.state.set(State::Running);
@@ -197,7 +209,7 @@ impl OnceCore {
         };
         // SAFETY: see above.
         unsafe {
-            if !self.complete() {
+            if self.is_choice(r) {
                 self.await_turn(r, set, OpKind::InitWait, location, possible);
             }
             self.note(r, OpKind::InitWait, self.complete(), location);

@@ -3,7 +3,6 @@
 use std::panic::Location;
 use std::time::Duration;
 
-use crate::exhaustive::record::Object;
 use crate::monitor::OpKind;
 
 use super::super::point::point;
@@ -28,10 +27,14 @@ pub(crate) unsafe fn park(r: *mut Rt, timeout: Option<Duration>, location: &'sta
             (*r).tokens &= !bit;
             return;
         }
-        if record::fault(r, (*r).spurious_left) {
-            (*r).spurious_left -= 1;
-            (*r).fired[0] += 1;
-            return point(r, me, OpKind::Yield, location);
+        if (*r).settings.spurious_wakeups > 0 {
+            // Whether the fault fires is decided in a step of its own: the step before is another operation's.
+            point(r, me, OpKind::Choose, location);
+            if record::fault(r, (*r).spurious_left, (*r).settings.spurious_wakeups) {
+                (*r).spurious_left -= 1;
+                (*r).fired[0] += 1;
+                return point(r, me, OpKind::Yield, location);
+            }
         }
         if (*r).tokens & bit == 0 {
             (*r).parked |= bit;
@@ -44,7 +47,7 @@ pub(crate) unsafe fn park(r: *mut Rt, timeout: Option<Duration>, location: &'sta
         (*r).tokens &= !bit;
         (*r).parked &= !bit;
         if (*r).track {
-            record::executed_on_thread(r, me, OpKind::Park, location);
+            record::executed_on_thread(r, (&(*r).number)[me], OpKind::Park, location);
         }
     }
 }
@@ -59,16 +62,14 @@ pub(crate) unsafe fn unpark(r: *mut Rt, slot: usize, number: u32, location: &'st
         if !threads::quiet(r) {
             point(r, slot, OpKind::Unpark, location);
         }
-        if (*r).track {
-            record::touched(r, Object::End(number), OpKind::Load);
-        }
         if threads::is_alive(r, slot, number) {
             let bit = 1u64 << slot;
             (*r).tokens |= bit;
             enable(r, bit & (*r).parked);
-            if (*r).track {
-                record::executed_on_thread(r, slot, OpKind::Unpark, location);
-            }
+        }
+        // Also if the thread has ended: what an operation accesses must not depend on what others did.
+        if (*r).track {
+            record::executed_on_thread(r, number, OpKind::Unpark, location);
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::monitor::OpKind;
 use super::super::point::go_on;
 use super::super::rt::{MAX_THREADS, Pending, Rt, bits};
 use super::super::{clock, record, teardown, threads};
+use super::header::Header;
 
 /// Suspends the running thread until [`release`] or the clock lets it go on. `waits` says whether nobody has released
 /// it, for a thread that unwinds (`quiet`) and is resumed for other reasons. Such a thread does not wait for a timeout.
@@ -68,6 +69,7 @@ pub(crate) unsafe fn block_quietly(r: *mut Rt, at: usize, kind: OpKind, location
 pub(crate) unsafe fn release(r: *mut Rt, who: u64) {
     // SAFETY: as the caller; nothing switches here.
     unsafe {
+        prevent(r, who);
         clock::stop(r, who);
         if (*r).track {
             bits(who).for_each(|t| record::woken(r, t));
@@ -89,5 +91,20 @@ pub(crate) unsafe fn enable(r: *mut Rt, who: u64) {
             clock::stop(r, who);
         }
         (*r).enabled |= who;
+    }
+}
+
+/// The time-outs of the threads in `who` will not come.
+unsafe fn prevent(r: *mut Rt, who: u64) {
+    // SAFETY: as the callers; the waiting threads borrow the objects that they announced.
+    unsafe {
+        if (*r).track {
+            for t in bits((*r).sleepers & who) {
+                let header: Option<*const Header> = (*r).header_of((*r).pending[t]).map(std::ptr::from_ref);
+                if let Some(header) = header {
+                    record::prevented(r, t, &*header);
+                }
+            }
+        }
     }
 }

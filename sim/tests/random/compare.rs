@@ -1,0 +1,189 @@
+//! Exhaustive exploration against all interleavings.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex as Plain};
+
+use interleaf::strategy::{Point, Scheduler};
+use interleaf::{Explorer, FailureKind, Faults, Report, Strategy, Time};
+
+use super::program::Body;
+use super::run::{Outcomes, run};
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Conditions {
+    pub(crate) faults: Faults,
+    pub(crate) time: Time,
+}
+
+/// What an exploration found.
+#[derive(Debug)]
+pub(crate) struct Explored {
+    pub(crate) runs: u64,
+    pub(crate) traces: u64,
+    pub(crate) outcomes: BTreeSet<String>,
+    pub(crate) redundant: u64,
+    pub(crate) complete: bool,
+}
+
+/// All schedules, depth first, without any rule of the engine's: a thread that yields may go on.
+#[derive(Default)]
+struct Everything {
+    /// Options left, and the one taken.
+    path: Vec<(u64, u8)>,
+    depth: usize,
+}
+
+impl Everything {
+    fn decide(&mut self, options: u64) -> usize {
+        if options & (options - 1) == 0 {
+            return options.trailing_zeros() as usize;
+        }
+        if self.depth == self.path.len() {
+            self.path.push((options & (options - 1), options.trailing_zeros() as u8));
+        }
+        self.depth += 1;
+        self.path[self.depth - 1].1.into()
+    }
+
+    fn advance(&mut self) -> bool {
+        self.depth = 0;
+        while let Some((left, taken)) = self.path.last_mut() {
+            if *left != 0 {
+                *taken = left.trailing_zeros() as u8;
+                *left &= *left - 1;
+                return true;
+            }
+            self.path.pop();
+        }
+        false
+    }
+}
+
+struct Shared {
+    search: Arc<Plain<Everything>>,
+    done: Arc<AtomicBool>,
+    /// It steered a run, and was not only made to be named.
+    asked: bool,
+}
+
+impl Scheduler for Shared {
+    fn next_thread(&mut self, point: &Point<'_>) -> usize {
+        self.asked = true;
+        self.search.lock().expect("not poisoned").decide(point.enabled)
+    }
+
+    fn choose(&mut self, options: u64) -> usize {
+        self.search.lock().expect("not poisoned").decide(options)
+    }
+
+    fn sees_forced(&self) -> bool {
+        true
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.asked
+            && let Ok(mut search) = self.search.lock()
+            && !search.advance()
+        {
+            self.done.store(true, Relaxed);
+        }
+    }
+}
+
+fn explorer<'a>(conditions: Conditions, limit: u64) -> Explorer<'a> {
+    Explorer::new()
+        .seeds(0..limit)
+        .every_operation(true)
+        .whole_deadlocks(true)
+        .count_distinct(true)
+        .check_determinism(false)
+        .max_failures(usize::MAX)
+        .faults(conditions.faults)
+        .time(conditions.time)
+}
+
+fn explored(report: &Report, outcomes: &Outcomes, complete: bool) -> Explored {
+    let mut outcomes = outcomes.lock().expect("not poisoned").clone();
+    for failure in &report.failures {
+        let mut notes: Vec<_> = failure.trace.events.iter().filter_map(|e| e.note.as_deref()).collect();
+        // Each note begins with the place of its thread; the order within a thread stays.
+        notes.sort_by_key(|note| note.split(' ').next());
+        let waits = match &failure.kind {
+            FailureKind::Deadlock { threads, .. } => {
+                let mut all: Vec<_> =
+                    threads.iter().map(|t| format!("{} {:?} {}", t.thread, t.wants, t.location)).collect();
+                all.sort();
+                all.join(", ")
+            }
+            FailureKind::StepLimit { .. } => String::from("goes on for ever"),
+            other => format!("FAILED {other:?}"),
+        };
+        outcomes.insert(format!("{waits} {notes:?}"));
+    }
+    Explored {
+        runs: report.executions,
+        traces: report.distinct,
+        outcomes,
+        redundant: report.exhaustive.redundant,
+        complete,
+    }
+}
+
+/// All interleavings; `None` if there are more than `limit`.
+pub(crate) fn brute_force(program: &Body, conditions: Conditions, limit: u64) -> Option<Explored> {
+    let outcomes = Outcomes::default();
+    let search = Arc::new(Plain::new(Everything::default()));
+    let done = Arc::new(AtomicBool::new(false));
+    let make = {
+        let (search, done) = (Arc::clone(&search), Arc::clone(&done));
+        move |_| -> Box<dyn Scheduler> {
+            Box::new(Shared { search: Arc::clone(&search), done: Arc::clone(&done), asked: false })
+        }
+    };
+    let report = explorer(conditions, limit)
+        .strategy(Strategy::Custom(Arc::new(make)))
+        .stop_when(&done)
+        .run(|| run(program, &outcomes));
+    done.load(Relaxed).then(|| explored(&report, &outcomes, true))
+}
+
+pub(crate) fn exhaust(program: &Body, conditions: Conditions, limit: u64) -> Explored {
+    let outcomes = Outcomes::default();
+    let report = explorer(conditions, limit)
+        .strategy(Strategy::Exhaustive { preemptions: None })
+        .run(|| run(program, &outcomes));
+    explored(&report, &outcomes, report.complete)
+}
+
+/// What is different; an empty text if nothing is, `None` if there are too many interleavings.
+pub(crate) fn difference(program: &Body, conditions: Conditions, limit: u64) -> Option<String> {
+    let all = brute_force(program, conditions, limit)?;
+    let once = exhaust(program, conditions, all.traces * 4 + 100);
+    let mut wrong = String::new();
+    let mut note = |text: String| wrong.push_str(&text);
+    if !once.complete {
+        note("not complete; ".into());
+    }
+    if once.runs != once.traces {
+        note(format!("{} runs for {} traces; ", once.runs, once.traces));
+    }
+    if once.traces != all.traces {
+        note(format!("{} traces instead of {} (of {} interleavings); ", once.traces, all.traces, all.runs));
+    }
+    if once.redundant > 0 && !program.has_rwlock() {
+        note(format!("{} redundant runs; ", once.redundant));
+    }
+    let (missed, made): (Vec<_>, Vec<_>) =
+        (all.outcomes.difference(&once.outcomes).collect(), once.outcomes.difference(&all.outcomes).collect());
+    if !missed.is_empty() || !made.is_empty() {
+        note(format!("outcomes missed: {missed:?}, outcomes not among all: {made:?}"));
+    }
+    if let Some(failed) = all.outcomes.iter().chain(&once.outcomes).find(|o| o.starts_with("FAILED")) {
+        note(format!("{failed}; "));
+    }
+    Some(wrong)
+}

@@ -66,6 +66,9 @@ pub struct Scenario {
     pub faults: Faults,
     /// The strategy, if not the campaign's.
     pub strategy: Option<fn() -> Strategy>,
+    /// The number of its distinguishable interleavings, if a campaign is to run all of them, once each, instead of seeds.
+    /// Another number is a failed gate: the story, or the exploration, has changed.
+    pub exhaustive: Option<u64>,
     /// Checkers that watch every operation.
     pub monitor: Option<fn() -> Box<dyn Monitor>>,
     /// One run. Raises violations; may panic.

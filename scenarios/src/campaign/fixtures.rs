@@ -24,6 +24,7 @@ const PASSES: Scenario = Scenario {
     max_steps: 1_000,
     faults: Faults { spurious_wakeups: 0, weak_cas_failures: 0 },
     strategy: None,
+    exhaustive: None,
     monitor: None,
     world: passes,
 };

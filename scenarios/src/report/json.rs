@@ -25,6 +25,7 @@ pub fn scenario(s: &Scenario) -> Value {
         "expected": expected(s.expected),
         "finds": finds,
         "weight": s.weight,
+        "exhaustive": s.exhaustive,
         "max_steps": s.max_steps,
         "faults": { "spurious_wakeups": s.faults.spurious_wakeups, "weak_cas_failures": s.faults.weak_cas_failures },
     })
@@ -75,6 +76,7 @@ pub fn failure(found: &Found<'_>, folder: Option<&Path>, known: Option<&Path>) -
         "details": f.kind.details(),
         "seed": f.seed,
         "times": found.times,
+        "searched": found.searched,
         "strategy": f.strategy,
         "preemptions": f.trace.preemptions(),
         "steps": steps(&f.trace),

@@ -93,10 +93,7 @@ impl RunFolder {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(failed)?;
         }
-        let mut unfinished = path.clone().into_os_string();
-        unfinished.push(".unfinished");
-        fs::write(&unfinished, content).map_err(failed)?;
-        fs::rename(&unfinished, &path).map_err(failed)
+        write_whole(&path, content)
     }
 
     /// An earlier run that has a failure with this signature: the path of that failure.
@@ -114,6 +111,38 @@ impl RunFolder {
         let linked = link(&self.id, &new).and_then(|()| fs::rename(&new, &latest));
         linked.map_err(|error| WriteError { path: latest, error })
     }
+}
+
+/// Writes a file under another name and then renames it: who reads it finds the old or the new one, never a part.
+///
+/// # Errors
+/// If it cannot be written. The old one is then still there.
+pub fn write_whole(path: &Path, content: &str) -> Result<(), WriteError> {
+    let unfinished = unfinished(path);
+    let written = fs::write(&unfinished, content).and_then(|()| fs::rename(&unfinished, path));
+    written.map_err(|error| {
+        drop(fs::remove_file(&unfinished));
+        WriteError { path: path.to_owned(), error }
+    })
+}
+
+/// Whether [`write_whole`] could write `path`: to know before the work is done.
+///
+/// # Errors
+/// If it could not.
+pub fn check_writable(path: &Path) -> Result<(), WriteError> {
+    let failed = |error| WriteError { path: path.to_owned(), error };
+    if path.is_dir() {
+        return Err(failed(io::Error::other("is a folder; expected the path of a file")));
+    }
+    let probe = unfinished(path);
+    fs::write(&probe, "").and_then(|()| fs::remove_file(&probe)).map_err(failed)
+}
+
+fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(".unfinished");
+    name.into()
 }
 
 /// The folder that `latest` points to.

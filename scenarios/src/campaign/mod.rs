@@ -3,6 +3,7 @@
 //! * [`exit`]: exit codes and which of several decides
 //! * [`subject`]: a scenario, perhaps with a planted bug switched on
 //! * [`selection`]: which scenarios a campaign runs
+//! * [`programs`]: programs with known numbers of interleavings
 //! * [`profile`]: how much it runs, from a TOML file
 //! * [`rounds`]: how the runs are dealt out, so that a budget of time cuts all scenarios alike
 //! * [`runner`]: the campaign itself
@@ -20,6 +21,7 @@ pub mod exit;
 pub mod exploration;
 pub mod fixtures;
 pub mod profile;
+pub mod programs;
 pub mod rounds;
 pub mod runner;
 pub mod saved;

@@ -197,6 +197,16 @@ pub struct SelftestArgs {
     /// Runs without any bug, in which nothing may be found.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub interleavings: u64,
+    /// Instead, explore programs with a known number of interleavings, and compare.
+    #[arg(long, conflicts_with = "interleavings")]
+    pub programs: bool,
+    /// The `.prog` files of this folder, not those that are built in.
+    #[arg(long, value_name = "DIR", requires = "programs")]
+    pub dir: Option<PathBuf>,
+    /// The programs of the folder, and how many interleavings each has; without it `published.txt` in the folder or, if
+    /// there is none, what the programs say themselves.
+    #[arg(long, value_name = "FILE", requires = "dir")]
+    pub table: Option<PathBuf>,
     /// Number of OS threads.
     #[arg(long, short, value_name = "N", default_value_t)]
     pub jobs: Jobs,

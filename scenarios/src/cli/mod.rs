@@ -3,13 +3,14 @@
 //! * [`args`]: what may be given
 //! * [`values`]: seeds, workers and their text forms
 //! * [`interrupt`]: how Ctrl-C ends a command
-//! * [`list`], [`run`], [`explore`], [`replay`], [`equiv`], [`selftest`]: the commands
+//! * [`list`], [`run`], [`explore`], [`replay`], [`equiv`], [`selftest`], [`programs`]: the commands
 
 pub mod args;
 pub mod equiv;
 pub mod explore;
 pub mod interrupt;
 pub mod list;
+pub mod programs;
 pub mod replay;
 pub mod run;
 pub mod selftest;
@@ -63,6 +64,7 @@ pub fn main() -> ExitCode {
         Command::Explore(args) => explore::explore(&terminal, &args),
         Command::Replay(args) => replay::replay(&terminal, &args),
         Command::Equiv(args) => equiv::equiv(&terminal, &args),
+        Command::Selftest(args) if args.programs => programs::programs(&terminal, &args),
         Command::Selftest(args) => selftest::selftest(&terminal, &args),
     };
     let exit = done.unwrap_or_else(|refusal| {

@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(difference(STORE_BUFFERING, 4), Some("3 runs, not 4".into()));
         let many = "shared x\nthread w[j=1..7]\nstore x, {j}\n";
         assert_eq!(difference(many, 10), Some("more than 1020 runs".into()));
-        assert!(difference("shared x[2]\nthread a\nr = load x[2]\n", 1).unwrap().contains("index 2"));
+        assert!(difference("shared x[2]\nthread a\nr = load x[2]\n", 1).unwrap().contains("panicked"));
         assert!(measure("thread a\nfly", &Known::default(), 1, &NEVER).unwrap_err().contains("`fly` is not supported"));
     }
 }

@@ -16,13 +16,15 @@ use crate::scenario::Tally;
 /// Samples that are made unless a number is given end after this time: some scenarios have runs of seconds.
 pub const ESTIMATE_TIME: Duration = Duration::from_secs(2);
 
-/// Seeds that are run to see whether runs come again as they were.
+/// Seeds that are run, and the 1st, 2nd, 4th, … of them compared, to see whether runs come again as they were.
 const SAMPLED: Range<u64> = 0..16;
 
 /// An exploration to be made.
 pub struct Exploration<'a> {
     /// What is explored.
     pub subject: Subject,
+    /// The seed of all runs.
+    pub seed: u64,
     /// Most interleavings of this session.
     pub most: Option<u64>,
     /// Number of OS threads. What is explored does not depend on it.
@@ -91,6 +93,8 @@ impl Ended {
 pub struct Explored {
     /// What was explored.
     pub subject: Subject,
+    /// The seed of all runs.
+    pub seed: u64,
     /// This session.
     pub report: Report,
     /// All sessions.
@@ -123,8 +127,8 @@ impl Exploration<'_> {
             explorer = explorer.budget(time);
         }
         // No interleaving besides the samples.
-        let explorer = explorer.seeds(0..0).estimate(samples).stop_when(self.interrupted);
-        Estimated::of(explorer.run(self.subject.world(0..1, true, &tally)).exhaustive.estimate)
+        let explorer = explorer.seeds(self.seed..self.seed).estimate(samples).stop_when(self.interrupted);
+        Estimated::of(explorer.run(self.subject.world(self.of_seed(), true, &tally)).exhaustive.estimate)
     }
 
     /// Whether the same seed gives the same run, on a few seeds. An exploration relies on it and would not notice: what
@@ -147,7 +151,7 @@ impl Exploration<'_> {
             .subject
             .explorer(Self::strategy())
             .count_distinct(false)
-            .seeds(0..most)
+            .seeds(self.seed..self.seed.saturating_add(most))
             .workers(self.jobs)
             .max_failures(self.max_failures)
             .stop_when(self.interrupted)
@@ -169,7 +173,7 @@ impl Exploration<'_> {
                 }
             });
             let _over = Over(&over, ticker.thread().clone());
-            explorer.run(self.subject.world(0..1, true, &tally))
+            explorer.run(self.subject.world(self.of_seed(), true, &tally))
         });
         if let Some(stray) = Self::nondeterminism(&self.subject) {
             report.failures.insert(0, *stray);
@@ -189,9 +193,13 @@ impl Exploration<'_> {
             _ if totals.failures.iter().any(|f| f.exit != 0) => self.judge(&report, &totals, false),
             _ => Verdict::Inconclusive(ended.reason().into()),
         };
-        let saved = |left: Frontier| Saved { part, totals: totals.clone(), left, other_code: false };
+        let saved = |left: Frontier| Saved { seed: self.seed, part, totals: totals.clone(), left, other_code: false };
         let left = report.frontier.take().map(saved);
-        Explored { subject: self.subject, report, totals, part, ended, left, elapsed, verdict }
+        Explored { subject: self.subject, seed: self.seed, report, totals, part, ended, left, elapsed, verdict }
+    }
+
+    const fn of_seed(&self) -> Range<u64> {
+        self.seed..self.seed + 1
     }
 
     fn ended(&self, report: &Report, elapsed: Duration) -> Ended {

@@ -101,6 +101,7 @@ struct Text {
     format: String,
     version: u32,
     scenario: String,
+    seed: u64,
     program: Code,
     part: Option<Part>,
     totals: Totals,
@@ -127,6 +128,8 @@ impl Code {
 /// An exploration that did not finish.
 #[derive(Clone, Debug)]
 pub struct Saved {
+    /// The seed of its runs.
+    pub seed: u64,
     /// The part that it is, if it was divided.
     pub part: Option<Part>,
     /// What it has counted.
@@ -199,7 +202,7 @@ impl Saved {
         }
         let left = Frontier::from_json(&saved.left.to_string(), &name).map_err(|e| format!("left: {e}"))?;
         let other_code = saved.program != Code::of(provenance);
-        Ok(Self { part: saved.part, totals: saved.totals, left, other_code })
+        Ok(Self { seed: saved.seed, part: saved.part, totals: saved.totals, left, other_code })
     }
 
     /// Writes it.
@@ -215,6 +218,7 @@ impl Saved {
             format: FORMAT.to_owned(),
             version: VERSION,
             scenario: self.left.name().to_owned(),
+            seed: self.seed,
             program: Code::of(provenance),
             part: self.part,
             totals: self.totals.clone(),
@@ -231,6 +235,7 @@ impl Saved {
     pub fn split(&self, parts: u64) -> Vec<Self> {
         let fresh = Totals { estimate: self.totals.estimate, ..Totals::default() };
         let part = |(left, number): (Frontier, u64)| Self {
+            seed: self.seed,
             part: Some(Part { number, of: parts }),
             totals: if number == 1 { self.totals.clone() } else { fresh.clone() },
             left,
@@ -247,8 +252,72 @@ fn json(value: &impl Serialize) -> String {
 
 /// FNV-1a over all that counts.
 fn checksum(text: &Text) -> String {
-    let all = json(&(&text.scenario, &text.part, &text.totals, &text.left));
+    let all = json(&(&text.scenario, text.seed, &text.part, &text.totals, &text.left));
     let sum =
         all.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{sum:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use interleaf::Explorer;
+
+    use super::*;
+
+    const HERE: Provenance =
+        Provenance { version: "1", build: "debug", platform: String::new(), commit: None, modified: None };
+
+    fn subject() -> Subject {
+        "fixture.canary".parse().unwrap()
+    }
+
+    /// The canary after two of its six interleavings.
+    fn saved() -> Saved {
+        let strategy = interleaf::Strategy::Exhaustive { preemptions: None };
+        let explorer: Explorer<'_> = subject().explorer(strategy).seeds(0..2).max_failures(9);
+        let tally = crate::scenario::Tally::default();
+        let report = explorer.run(subject().world(0..1, true, &tally));
+        let failed = Failed { signature: "s".into(), token: "il1:x:y".into(), exit: 1 };
+        let totals = Totals { sessions: 1, interleavings: 2, failures: vec![failed], ..Totals::default() };
+        Saved { seed: 0, part: None, totals, left: report.frontier.unwrap(), other_code: false }
+    }
+
+    #[test]
+    fn what_was_saved_is_read() {
+        let text = saved().render(&HERE);
+        let read = Saved::parse(&text, &subject(), &HERE).unwrap();
+        assert_eq!((&read.totals, &read.left, read.other_code), (&saved().totals, &saved().left, false));
+        let elsewhere = Provenance { commit: Some("c".into()), ..HERE };
+        assert!(Saved::parse(&text, &subject(), &elsewhere).unwrap().other_code);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let text = saved().render(&HERE);
+        let error = |text: &str| Saved::parse(text, &subject(), &HERE).unwrap_err();
+        assert!(error("").contains("expected a file that `interleaf explore` saved"));
+        assert!(error(&text[..text.len() / 2]).contains("EOF while parsing"));
+        assert!(
+            error(&text.replace(FORMAT, "other")).contains("format: expected `interleaf-exploration`, found `other`")
+        );
+        assert!(
+            error(&text.replace("\"version\":1,\"scenario", "\"version\":7,\"scenario"))
+                .contains("version 7: expected 1")
+        );
+        assert!(error(&text.replace("\"interleavings\":2", "\"interleavings\":3")).contains("checksum: expected"));
+        assert!(error(&text.replace("\"part\":", "\"parts\":")).contains("unknown field `parts`"));
+        let other: Subject = "fixture.passes".parse().unwrap();
+        let other = Saved::parse(&text, &other, &HERE).unwrap_err();
+        assert!(other.contains("expected `fixture.passes`, found an exploration of `fixture.canary`"), "{other}");
+    }
+
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        let whole = saved();
+        let parts = whole.split(3);
+        assert_eq!(parts.iter().map(|p| p.left.len()).sum::<usize>(), whole.left.len());
+        assert_eq!(parts.iter().map(|p| p.totals.interleavings).collect::<Vec<_>>(), [2, 0, 0]);
+        assert_eq!(parts.iter().map(|p| p.totals.failures.len()).collect::<Vec<_>>(), [1, 0, 0]);
+        assert_eq!(parts[2].part, Some(Part { number: 3, of: 3 }));
+    }
 }

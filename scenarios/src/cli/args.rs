@@ -103,6 +103,9 @@ pub struct ExploreArgs {
     /// The scenario: its name, or a part of it that no other has.
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
+    /// The seed from which the scenario draws what is done, if it does; 0 unless given.
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<Seed>,
     /// End after this many interleavings; 0 explores nothing and only divides what `--resume` gives.
     #[arg(long, value_name = "N")]
     pub max: Option<u64>,

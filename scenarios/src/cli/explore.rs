@@ -41,6 +41,7 @@ pub fn explore(terminal: &Terminal, args: &ExploreArgs) -> Result<Exit, Refusal>
     }
     let exploration = Exploration {
         subject,
+        seed: seed(args, earlier.as_ref())?,
         most: args.max,
         jobs: args.jobs.0,
         max_failures: args.max_failures as usize,
@@ -77,10 +78,25 @@ fn subject(args: &ExploreArgs) -> Result<Subject, Refusal> {
     }
 }
 
+/// The seed that was given, else that of the saved exploration.
+fn seed(args: &ExploreArgs, earlier: Option<&Saved>) -> Result<u64, Refusal> {
+    match (args.seed, earlier, &args.resume) {
+        (Some(given), Some(saved), Some(path)) if given.0 != saved.seed => Err(Refusal::BadInput(format!(
+            "{}: seed: expected {}, found an exploration of seed {}",
+            path.display(),
+            given.0,
+            saved.seed
+        ))),
+        (Some(given), ..) => Ok(given.0),
+        (None, saved, _) => Ok(saved.map_or(0, |saved| saved.seed)),
+    }
+}
+
 fn header(args: &ExploreArgs, exploration: &Exploration<'_>) -> Value {
     json!({
         "scenario": exploration.subject.scenario.name,
         "planted": args.plant.map(|bug| bug.name()),
+        "seed": exploration.seed,
         "strategy": Exploration::strategy().to_string(),
         "jobs": exploration.jobs,
         "max": args.max,
@@ -155,7 +171,9 @@ fn finish(
         remarks.push(format!("the planted bug {bug} was not found, and there is no other interleaving"));
         exit = Exit::decisive([exit, Exit::Gate]);
     }
-    for found in &smallest(&explored.subject, 0, Some(explored.report.executions), &explored.report.failures) {
+    for found in
+        &smallest(&explored.subject, explored.seed, Some(explored.report.executions), &explored.report.failures)
+    {
         report_failure(terminal, found, Some(folder), provenance);
     }
     let (saved, lost) = match save(args, explored, folder, provenance) {

@@ -90,7 +90,10 @@ fn spinner() -> ProgressBar {
 #[must_use]
 pub fn sentence(explored: &Explored) -> String {
     let Explored { subject, totals, ended, verdict, .. } = explored;
-    let name = subject.token_name();
+    let name = match subject.scenario.draws {
+        true => format!("{}, drawn from seed {}", subject.token_name(), explored.seed),
+        false => subject.token_name(),
+    };
     let part = explored.part.map_or_else(String::new, |p| format!(", part {} of {}", p.number, p.of));
     let (runs, failures) = (counted_runs(totals.interleavings), totals.failures.len());
     if *verdict == Verdict::Failed(Exit::Nondeterministic) {

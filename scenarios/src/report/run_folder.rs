@@ -213,6 +213,21 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_cannot_be_replaced_is_still_there() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("left.json");
+        check_writable(&path).unwrap();
+        assert!(!path.exists());
+        write_whole(&path, "old").unwrap();
+        // In the way of the unfinished file.
+        fs::create_dir(root.path().join("left.json.unfinished")).unwrap();
+        assert!(check_writable(&path).unwrap_err().to_string().contains("left.json: cannot be written"));
+        assert!(write_whole(&path, "new").is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert!(check_writable(root.path()).unwrap_err().to_string().contains("is a folder"));
+    }
+
+    #[test]
     fn folder_names_stay_inside() {
         assert_eq!(folder_name("ledger.x/spent-twice"), "ledger.x-spent-twice");
         assert_eq!(folder_name("../../etc"), "_..-..-etc");

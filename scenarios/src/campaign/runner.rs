@@ -230,11 +230,11 @@ impl Campaign<'_> {
         row.next_seed = seeds.end;
         let failed_before = row.report.failures.len();
         let wanted = self.max_failures.saturating_sub(failed_before).max(1);
-        let (mut report, mut conflicts) = self.once(row, seeds.clone(), wanted, stop, done);
+        let (mut report, mut conflicts) = self.once(self.jobs, row, seeds.clone(), wanted, stop, done);
         if row.entry.exhaustive.is_some() {
             if self.jobs > 1 && !report.failures.is_empty() {
                 // Which interleaving fails first depends on the number of workers: ask one.
-                (report, conflicts) = self.with(1, row, seeds.clone(), wanted, stop, &AtomicU64::new(0));
+                (report, conflicts) = self.once(1, row, seeds.clone(), wanted, stop, &AtomicU64::new(0));
             }
             report.failures.extend(Exploration::nondeterminism(&row.entry.subject).map(|stray| *stray));
         }
@@ -243,7 +243,7 @@ impl Campaign<'_> {
         {
             // How far the workers got beyond the last failure depends on their number: count up to it, exactly.
             let exact = seeds.start..last + 1;
-            let (mut counted, met) = self.once(row, exact, usize::MAX, stop, &AtomicU64::new(0));
+            let (mut counted, met) = self.once(self.jobs, row, exact, usize::MAX, stop, &AtomicU64::new(0));
             if !stop.load(Ordering::Relaxed) {
                 counted.failures = std::mem::take(&mut report.failures);
                 (report, conflicts) = (counted, met);
@@ -261,17 +261,6 @@ impl Campaign<'_> {
     }
 
     fn once(
-        &self,
-        row: &Progress,
-        seeds: Range<u64>,
-        max_failures: usize,
-        stop: &AtomicBool,
-        done: &AtomicU64,
-    ) -> (Report, u64) {
-        self.with(self.jobs, row, seeds, max_failures, stop, done)
-    }
-
-    fn with(
         &self,
         jobs: usize,
         row: &Progress,

@@ -64,6 +64,12 @@ fn a_scenario_that_draws_is_explored_for_one_seed() {
     assert!(call.stdout.contains(&format!("{name}, drawn from seed 7: 5 distinguishable")), "{}", call.stdout);
     let (exit, goes_on) = end(&place, &[name, "--resume", "left.json", "--max", "5"]);
     assert_eq!((exit, total(&goes_on, "interleavings")), (8, 10));
+    // The seed is saved: without `--seed` it is that of the file.
+    let resumed = place.call(&["explore", name, "--resume", "left.json", "--max", "5", "--json"]).messages();
+    assert_eq!(resumed[0]["seed"].as_u64(), Some(7));
+    let planted = ["explore", name, "--seed", "7", "--plant", "ready-before-publish", "--json"];
+    let failure = place.call(&planted).messages().into_iter().find(|m| m["type"] == "failure").unwrap();
+    assert_eq!(failure["seed"].as_u64(), Some(7));
     let found = place.call(&["explore", name, "--seed", "7", "--plant", "ready-before-publish"]);
     assert_eq!(found.exit, 1, "{}{}", found.stdout, found.stderr);
     let again = place.call(&["replay", found.field("replay").split(" replay ").nth(1).unwrap()]);

@@ -340,15 +340,7 @@ mod tests {
 
     static NEVER: AtomicBool = AtomicBool::new(false);
 
-    fn outcome(name: &str, jobs: usize, max_failures: usize) -> Row {
-        let entry = Entry {
-            subject: name.parse().unwrap(),
-            weight: 1,
-            first_seed: 5,
-            runs: 700,
-            at_once: false,
-            exhaustive: None,
-        };
+    fn row(entry: Entry, jobs: usize, max_failures: usize) -> Row {
         let campaign = Campaign {
             entries: vec![entry],
             strategy: None,
@@ -362,6 +354,12 @@ mod tests {
         campaign.run(&|_| {}).rows.remove(0)
     }
 
+    fn outcome(name: &str, jobs: usize, max_failures: usize) -> Row {
+        let subject = name.parse().unwrap();
+        let entry = Entry { subject, weight: 1, first_seed: 5, runs: 700, at_once: false, exhaustive: None };
+        row(entry, jobs, max_failures)
+    }
+
     #[test]
     fn counts_do_not_depend_on_the_number_of_workers() {
         let counts = |row: &Row| {
@@ -373,6 +371,17 @@ mod tests {
             assert_eq!(counts(&one), counts(&outcome(name, 3, max_failures)), "{name}");
             assert_eq!(one.report.failures.len(), if name == "fixture.passes" { 0 } else { max_failures });
         }
+    }
+
+    #[test]
+    fn all_interleavings_up_to_the_first_failure_are_counted_by_one_worker() {
+        let counts = |jobs| {
+            let subject = "ledger.add_tx_against_add_block+check-then-act".parse().unwrap();
+            let row = row(Entry::exhaustive(subject, 1, 10_000), jobs, 1);
+            (row.report.executions, row.report.failures[0].token.clone(), row.conflicts)
+        };
+        let one = counts(1);
+        (0..20).for_each(|_| assert_eq!(counts(3), one));
     }
 
     #[test]

@@ -71,3 +71,39 @@ fn one_path<F: Fn() + Sync>(searcher: &mut Searcher<'_, '_, F>, rng: &mut Xoshir
         item = items.swap_remove(at);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+    use crate::sync::Mutex;
+    use crate::{Explorer, Strategy, thread};
+
+    /// Three threads take a lock: six traces.
+    fn in_turn() {
+        let turn = Mutex::new(());
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| drop(turn.lock()));
+            }
+        });
+    }
+
+    #[test]
+    fn sampling_ends_when_the_exploration_is_stopped() {
+        let (stop, runs) = (AtomicBool::new(false), AtomicU64::new(0));
+        let explorer = || Explorer::new().strategy(Strategy::Exhaustive { preemptions: None }).stop_when(&stop);
+        // No run of the exploration itself.
+        let sampled = explorer().seeds(0..0).estimate(200).run(in_turn);
+        assert_eq!((sampled.exhaustive.estimate.samples, sampled.executions), (200, 0));
+        let off = (sampled.exhaustive.estimate.traces - 6.0).abs();
+        assert!(off < 4.0 * sampled.exhaustive.estimate.error, "{:?}", sampled.exhaustive);
+        // Stopped in the middle: the samples so far, whole ones only.
+        let some = explorer().estimate(1_000_000).run(|| {
+            stop.store(runs.fetch_add(1, Ordering::Relaxed) > 50, Ordering::Relaxed);
+            in_turn();
+        });
+        let estimate = some.exhaustive.estimate;
+        assert!((5..60).contains(&estimate.samples) && estimate.traces >= 1.0, "{estimate:?}");
+    }
+}

@@ -28,6 +28,28 @@ fn the_files_of_a_run() {
     assert_eq!(lines.iter().filter(|l| l["signature"] == "fixture.sum/an-addition-is-lost").count(), 1);
     let summary = fs::read_to_string(place.latest().join("summary.md")).unwrap();
     assert!(summary.contains("| fixture.passes | 57 |") && summary.contains("interleaf replay il1:"), "{summary}");
+    assert!(summary.contains("## Coverage") && summary.contains("| fixture.passes | urw | 19 |"), "{summary}");
+    let passes = run["scenarios"].as_array().unwrap().iter().find(|s| s["scenario"] == "fixture.passes").unwrap();
+    let coverage = passes["coverage"].as_array().unwrap();
+    let runs: Vec<_> =
+        coverage.iter().map(|c| (c["strategy"].as_str().unwrap(), c["runs"].as_u64().unwrap())).collect();
+    assert_eq!(runs, [("pct:2", 19), ("pos", 19), ("urw", 19)]);
+}
+
+#[test]
+fn coverage_is_shown_in_short_and_on_request_in_full() {
+    let place = Place::new();
+    let run = |more: &[&str]| place.call(&[&["run", "fixture.passes", "--seeds", "90"], more].concat()).stdout;
+    let short = run(&[]);
+    assert!(short.contains("next is new") && !short.contains("seen once"), "{short}");
+    let full = run(&["--verbose"]);
+    assert!(full.contains("seen once"), "{full}");
+    let lines: Vec<&str> = full.lines().filter(|line| line.contains(" to ")).collect();
+    assert_eq!(lines.len(), 3, "one for each strategy: {full}");
+    assert!(lines.iter().zip(["pct:2", "pos", "urw"]).all(|(line, name)| line.contains(name)), "{full}");
+    // A search is no sample.
+    let search = run(&["--verbose", "--strategy", "dfs"]);
+    assert!(search.contains("seen once") && !search.contains(" to "), "{search}");
 }
 
 #[test]

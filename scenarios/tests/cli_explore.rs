@@ -77,6 +77,27 @@ fn a_scenario_that_draws_is_explored_for_one_seed() {
 }
 
 #[test]
+fn bounds_leave_interleavings_out_and_can_be_gone_on_with() {
+    let place = Place::new();
+    let runs = |arguments: &[&str]| {
+        let (exit, end) = end(&place, &[&[SMALL], arguments].concat());
+        (exit, total(&end, "interleavings"))
+    };
+    let none = runs(&["--preemptions", "0"]);
+    let one = runs(&["--preemptions", "1"]);
+    assert!(none.0 == 0 && one.0 == 0 && 0 < none.1 && none.1 < one.1 && one.1 < ALL, "{none:?} {one:?}");
+    assert_eq!(runs(&["--preemptions", "1", "--iterative"]), one);
+    assert_eq!(runs(&["--preemptions", "20", "--iterative"]), (0, ALL));
+    let call = place.call(&["explore", SMALL, "--preemptions", "1", "--max", "9", "--save", "left.json"]);
+    assert!(call.stdout.contains("9 distinguishable interleavings with at most 1 preemption hold"), "{}", call.stdout);
+    assert_eq!(runs(&["--resume", "left.json"]), one);
+    let arguments = ["--preemptions", "1", "--iterative", "--max", "9", "--save", "turn.json"];
+    assert_eq!(runs(&arguments), (8, 9));
+    assert_eq!(runs(&["--resume", "turn.json"]), one);
+    assert_eq!(runs(&["--resume", "turn.json", "--preemptions", "1", "--iterative"]), one);
+}
+
+#[test]
 fn sessions_add_up() {
     let place = Place::new();
     let whole = end(&place, &[SMALL]).1;
@@ -155,7 +176,11 @@ fn all_failures_of_one_cause_are_one() {
     let call = place.call(&["explore", "fixture.canary", "--max-failures", "100"]);
     assert_eq!(call.exit, 1, "{}", call.stderr);
     assert!(call.field("found").ends_with("4 failing interleavings in all"), "{}", call.stdout);
-    assert!(call.stdout.contains("4 of all its 6 distinguishable interleavings fail"), "{}", call.stdout);
+    assert!(
+        call.stdout.contains("4 failures in 6 distinguishable interleavings; a run that fails ends there"),
+        "{}",
+        call.stdout
+    );
     assert!(place.failure().join("failure.toml").exists());
 }
 
@@ -200,6 +225,12 @@ fn bad_input_says_what_was_expected() {
     let cases: &[(&[&str], &str)] = &[
         (&["ledger"], "expected the name of one, found `ledger`, which is in 9 names"),
         (&[SMALL, "--max", "many"], "invalid value 'many' for '--max <N>'"),
+        (&[SMALL, "--preemptions", "few"], "invalid value 'few' for '--preemptions <K>'"),
+        (&[SMALL, "--iterative"], "--preemptions <K>"),
+        (
+            &[SMALL, "--preemptions", "2", "--resume", "left.json"],
+            "bound: expected `exhaustive:2`, found an exploration by `exhaustive`",
+        ),
         (&[SMALL, "--split", "1"], "1 is not in 2..=4096"),
         (&[SMALL, "--budget", "30"], "such as `30s`"),
         (&[SMALL, "--resume", "nowhere.json"], "nowhere.json: cannot be read"),

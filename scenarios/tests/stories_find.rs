@@ -18,7 +18,9 @@ fn shows_as(bug: Planted) -> &'static [&'static str] {
         Planted::DuplicateInput => &["ledger.no_double_spend/", "ledger.conservation/"],
         Planted::ReversedLockOrder => &["locks.hierarchy/", "deadlock/"],
         Planted::CleanupOrder => &["ledger.accepted_is_kept/"],
-        Planted::RollbackForgetsPool => &["ledger.pool_consistency/", "ledger.accepted_is_kept/"],
+        Planted::RollbackForgetsPool => {
+            &["ledger.pool_consistency/", "ledger.accepted_is_kept/", "ledger.block_returns_to_the_pool/"]
+        }
         Planted::WaveIgnoresDependency | Planted::ReadyBeforePublish => &["scheduler.sequential_equivalence/"],
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! The map:
 //!
-//! * [`sync`], [`thread`], [`time`], [`hint`], [`arc_swap`], [`rand`](mod@rand): the façade, std's paths and signatures
+//! * [`sync`], [`thread`], [`thread_local!`], [`time`], [`hint`], [`arc_swap`], [`rand`](mod@rand): the façade, std's paths and signatures
 //! * [`Explorer`], [`check`], [`replay()`]: running a closure many times, and once more
 //! * [`strategy`]: how schedules are chosen; [`choice`]: where chance comes from
 //! * [`monitor`], [`Violation`]: checkers that watch a run, and what they say
@@ -19,9 +19,10 @@
 //! * Code under test must be deterministic apart from scheduling: no wall clock, no ambient randomness, no iteration
 //!   over maps with std's random hasher. A sample of the runs is made twice and compared, to find what was overlooked.
 //! * Sequential consistency: orderings of atomics have no effect yet.
-//! * All threads of a run share one OS thread. `std::thread_local!` is therefore shared by them and survives the run,
-//!   and so do statics: the first run may differ from the others, which the comparison finds. A `RefCell` in a
-//!   thread-local that is borrowed across a scheduling point gives false borrow errors.
+//! * All threads of a run share one OS thread. `std::thread_local!` is therefore shared by them and survives the run: a
+//!   `RefCell` in one that is borrowed across a scheduling point gives false borrow errors. [`thread_local!`](crate::thread_local)
+//!   is per controlled thread. Statics survive the run, except that [`sync::Once`], [`sync::OnceLock`] and [`sync::LazyLock`]
+//!   are fresh in each; if one survives, the first run may differ from the others, which the comparison finds.
 //! * A std lock held across a scheduling point, a real sleep or real I/O blocks everything. A watchdog notices that no
 //!   step is made for ten seconds and names the thread.
 //! * At most 64 threads of a run are alive at once; each has 256 KiB of stack.
@@ -36,8 +37,9 @@ mod simulation {
     pub use crate::exhaustive::frontier::{Frontier, FrontierError};
     pub use crate::exhaustive::watch::Watch;
     pub use crate::explore::check::{EXECUTIONS_VARIABLE, REPLAY_VARIABLE, TestResult, check, run_test};
+    pub use crate::explore::coverage::{Coverage, NewClass};
     pub use crate::explore::explorer::{Exhaustive, Explorer, Report};
-    pub use crate::explore::failure::{Blocked, Failure, FailureKind, Waited};
+    pub use crate::explore::failure::{Blocked, Failure, FailureKind, Operation, Reversal, Waited};
     pub use crate::explore::replay::{Replay, replay, replay_choices, replay_with};
     pub use crate::explore::token::{Token, TokenError};
     pub use crate::fault::Faults;

@@ -4,6 +4,7 @@
 use std::panic::Location;
 
 use crate::runtime::entry;
+use crate::runtime::objects::once::OnceCore;
 
 mod sealed {
     pub trait Nameable {
@@ -32,6 +33,7 @@ named! {
     (T: ?Sized) crate::sync::Mutex<T>, claim;
     (T: ?Sized) crate::sync::RwLock<T>, claim;
     () crate::sync::Condvar, claim;
+    () crate::sync::Barrier, claim;
     (T) crate::arc_swap::ArcSwap<T>;
     () crate::sync::atomic::AtomicBool;
     () crate::sync::atomic::AtomicU8;
@@ -45,6 +47,26 @@ named! {
     () crate::sync::atomic::AtomicI64;
     () crate::sync::atomic::AtomicIsize;
     (T) crate::sync::atomic::AtomicPtr<T>;
+}
+
+/// Objects of which each run has its own state: what is named is that of the present run.
+macro_rules! named_per_run {
+    ($(($($generic:tt)*) $name:ty, $core:expr;)*) => {
+        $(impl<$($generic)*> sealed::Nameable for $name {
+            fn set_name(&self, name: &'static str) {
+                let core: fn(&Self) -> Option<&OnceCore> = $core;
+                if let Some(core) = core(self) {
+                    entry::name(&core.header, name, |_run| ());
+                }
+            }
+        })*
+    };
+}
+
+named_per_run! {
+    () crate::sync::Once, |once| once.core();
+    (T) crate::sync::OnceLock<T>, |cell| cell.slot().map(|slot| &slot.core);
+    (T, F) crate::sync::LazyLock<T, F>, |lazy| lazy.slot().map(|slot| &slot.core);
 }
 
 /// Gives a sync object the name that reports, replays and lock-order rules use. Does nothing outside a simulation.

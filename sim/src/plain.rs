@@ -3,28 +3,36 @@
 /// `std::sync`.
 pub mod sync {
     pub use std::sync::{
-        Arc, Condvar, LockResult, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        TryLockError, TryLockResult, WaitTimeoutResult, Weak, atomic,
+        Arc, Barrier, BarrierWaitResult, Condvar, LazyLock, LockResult, Mutex, MutexGuard, Once, OnceLock, OnceState,
+        PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult, WaitTimeoutResult, Weak,
+        atomic,
     };
 
     /// `std::sync::mpsc`, as far as the controlled façade has it: what compiles here compiles in a simulation too.
     pub mod mpsc {
-        pub use std::sync::mpsc::{IntoIter, Receiver, RecvError, SendError, Sender, TryRecvError, channel};
+        pub use std::sync::mpsc::{
+            IntoIter, Iter, Receiver, RecvError, RecvTimeoutError, SendError, Sender, SyncSender, TryIter,
+            TryRecvError, TrySendError, channel, sync_channel,
+        };
     }
 }
 
 /// `std::thread`.
 pub mod thread {
     pub use std::thread::{
-        Builder, JoinHandle, Result, Scope, ScopedJoinHandle, Thread, ThreadId, current, panicking, park, scope, sleep,
-        spawn, yield_now,
+        AccessError, Builder, JoinHandle, LocalKey, Result, Scope, ScopedJoinHandle, Thread, ThreadId,
+        available_parallelism, current, panicking, park, park_timeout, scope, sleep, spawn, yield_now,
     };
+    #[allow(deprecated, reason = "std's are deprecated too")]
+    pub use std::thread::{park_timeout_ms, sleep_ms};
 }
 
 /// `std::time`.
 pub mod time {
-    pub use std::time::{Duration, Instant};
+    pub use std::time::{Duration, Instant, SystemTime, SystemTimeError, UNIX_EPOCH};
 }
+
+pub use std::thread_local;
 
 /// `std::hint`.
 pub mod hint {

@@ -234,7 +234,7 @@ fn nondeterminism_of_a_later_seed_is_found() {
 #[test]
 fn a_run_of_exactly_the_greatest_number_of_steps_passes() {
     for (steps, passes) in [(9, true), (10, true), (11, false)] {
-        for strategy in ["random", "pct:2", "dfs"] {
+        for strategy in ["random", "pct:2", "pos", "urw", "surw", "dfs"] {
             let explorer = Explorer::new().seeds(0..3).strategy(strategy.parse().unwrap()).max_steps(10);
             let report = explorer.run(|| (0..steps).for_each(|_| thread::yield_now()));
             assert_eq!(report.failures.is_empty(), passes, "{strategy} {steps}");

@@ -4,10 +4,11 @@
 //! thread that started it. Stacks are mapped, not allocated: those show in the resident size of the process.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
 
 use interleaf::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use interleaf::sync::{Arc, Condvar, Mutex, RwLock, mpsc};
+use interleaf::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock, mpsc};
 use interleaf::{Explorer, Report, Strategy, Violation, thread};
 
 /// Executions of the long explorations. A million takes a quarter of an hour without optimisation.
@@ -112,6 +113,29 @@ fn all_fail(strategy: &str, n: u64, body: impl Fn() + Sync) {
     }
 }
 
+/// Depth-first over traces: what is kept is the path, whose length depends on the program and not on how much of it
+/// was explored.
+#[test]
+fn exhaustive_exploration_keeps_only_its_path() {
+    let body = || {
+        let total = Arc::new(AtomicU32::new(0));
+        let add = |total: Arc<AtomicU32>| {
+            move || {
+                for _ in 0..10 {
+                    total.fetch_add(1, SeqCst);
+                }
+            }
+        };
+        let threads = [thread::spawn(add(Arc::clone(&total))), thread::spawn(add(total))];
+        threads.into_iter().for_each(|t| t.join().unwrap());
+    };
+    // 184,756 traces in all.
+    stays_flat(MANY.min(150_000), |n| {
+        let report = explorer("exhaustive").seeds(0..n).run(body);
+        assert_eq!((report.executions, report.complete), (n, false));
+    });
+}
+
 /// A value whose destructor takes a lock and schedules.
 struct Signs(Arc<Mutex<Vec<String>>>);
 
@@ -159,7 +183,7 @@ fn passes() {
 
 #[test]
 fn passing_executions() {
-    for strategy in ["random", "pct:3"] {
+    for strategy in ["random", "pct:3", "pos", "urw", "surw"] {
         stays_flat(MANY / 2, |n| {
             let report = explorer(strategy).seeds(0..n).run(passes);
             assert!(report.failures.is_empty(), "{}", report.failures[0]);
@@ -270,4 +294,66 @@ fn never_ends() {
 #[test]
 fn executions_without_end() {
     stays_flat(MANY / 25, |n| all_fail("random", n, never_ends));
+}
+
+interleaf::thread_local! {
+    static OWN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static PLAIN: Cell<u32> = const { Cell::new(0) };
+}
+
+/// What else allocates: cells of a run, thread-locals, messages that wait or are given back. Ends as `stuck` says.
+fn meets(stuck: bool) {
+    let shared = Arc::new((Barrier::new(2), OnceLock::new(), LazyLock::new(|| Box::new(1))));
+    let (sender, receiver) = mpsc::sync_channel(0);
+    let (fills, full) = mpsc::sync_channel(1);
+    let theirs = Arc::clone(&shared);
+    let other = thread::spawn(move || {
+        OWN.with_borrow_mut(|own| own.push(String::from("a value on the heap")));
+        PLAIN.set(2);
+        theirs.0.wait();
+        theirs.1.get_or_init(|| Box::new(3));
+        let sent = sender.send(Box::new(4)).is_ok();
+        let filled = (0..2).filter(|i| fills.send(Box::new(*i)).is_ok()).count();
+        (sent, filled)
+    });
+    OWN.set(vec![String::from("a value on the heap")]);
+    shared.0.wait();
+    let sum = **shared.1.get_or_init(|| Box::new(3)) + **shared.2;
+    assert_eq!(sum, 4);
+    while receiver.recv_timeout(Duration::from_secs(1)).is_err() {}
+    if stuck {
+        shared.0.wait();
+    }
+    drop(full);
+    let (sent, filled) = other.join().unwrap();
+    assert!(sent && filled < 2);
+}
+
+#[test]
+fn executions_with_cells_and_thread_locals() {
+    stays_flat(MANY / 5, |n| {
+        let report = explorer("random").seeds(0..n).run(|| meets(false));
+        assert!(report.failures.is_empty(), "{}", report.failures[0]);
+    });
+    stays_flat(MANY / 25, |n| all_fail("random", n, || meets(true)));
+}
+
+#[test]
+fn a_static_that_a_run_initialises_costs_its_value() {
+    static LAZY: LazyLock<Box<[u8; 100]>> = LazyLock::new(|| Box::new([7; 100]));
+    let explore = |n| {
+        let report = explorer("random").seeds(0..n).check_determinism(false).run(|| assert_eq!(LAZY[5], 7));
+        assert!(report.failures.is_empty(), "{}", report.failures[0]);
+    };
+    let grown = |n| {
+        let before = live();
+        explore(n);
+        (live().0 - before.0, live().1 - before.1)
+    };
+    grown(10);
+    let (few, many) = (grown(10), grown(1_010));
+    let (blocks, bytes) = (many.0 - few.0, many.1 - few.1);
+    // The value itself and the cell around it: it is never freed, as it may be referred to for ever.
+    assert_eq!((blocks, bytes % 1_000), (2_000, 0));
+    assert!(bytes < 300 * 1_000, "{bytes} bytes for 1000 runs");
 }

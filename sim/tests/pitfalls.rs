@@ -41,7 +41,7 @@ fn a_join_orders_what_the_thread_did_before_what_follows() {
 /// 2: "go on with the running thread" must not take the exploration loop for a thread.
 #[test]
 fn every_strategy_makes_steps() {
-    for strategy in ["random", "pct:1", "pct:3", "portfolio", "dfs:0", "dfs"] {
+    for strategy in ["random", "pct:1", "pct:3", "pos", "urw", "surw", "portfolio", "dfs:0", "dfs"] {
         let report = Explorer::new().strategy(strategy.parse().unwrap()).seeds(0..20).run(|| {
             let m = Arc::new(Mutex::new(0));
             let n = Arc::clone(&m);

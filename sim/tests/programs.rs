@@ -95,7 +95,8 @@ fn fixtures_are_counted_exactly() {
     for path in fixtures() {
         let text = fs::read_to_string(&path).expect("a fixture");
         let known: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("#:")).map(Expected::read).collect();
-        assert!(!known.is_empty(), "{} does not say what is expected", path.display());
+        let exhausted = text.lines().any(|line| line.starts_with("#="));
+        assert!(exhausted || !known.is_empty(), "{} does not say what is expected", path.display());
         for expected in known {
             instances += 1;
             for difference in expected.differences(&text) {

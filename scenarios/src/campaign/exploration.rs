@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use interleaf::{Failure, FailureKind, Frontier, Report, Strategy, Watch};
 
 use super::runner::{Over, TICK};
-use super::saved::{Estimated, Failed, Part, Saved, Totals};
+use super::saved::{Bound, Estimated, Failed, Part, Saved, Totals};
 use super::verdict::{Evidence, Verdict, is_expected};
 use super::{Exit, Subject};
 use crate::scenario::Tally;
@@ -25,6 +25,8 @@ pub struct Exploration<'a> {
     pub subject: Subject,
     /// The seed of all runs.
     pub seed: u64,
+    /// Which interleavings.
+    pub bound: Bound,
     /// Most interleavings of this session.
     pub most: Option<u64>,
     /// Number of OS threads. What is explored does not depend on it.
@@ -53,6 +55,8 @@ pub struct Seen {
 pub enum Ended {
     /// Nothing is left.
     Complete,
+    /// Nothing is left, but runs that failed ended there, so that other interleavings may be missing.
+    Cut,
     /// Enough failed.
     Failed,
     /// The most interleavings were run.
@@ -69,6 +73,7 @@ impl Ended {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Complete => "complete",
+            Self::Cut => "cut",
             Self::Failed => "failed",
             Self::Most => "max",
             Self::Budget => "budget",
@@ -81,6 +86,7 @@ impl Ended {
     pub const fn reason(self) -> &'static str {
         match self {
             Self::Complete => "nothing is left",
+            Self::Cut => "a run that fails ends there, so others may be missing",
             Self::Failed => "the others were not run",
             Self::Most => "--max was reached",
             Self::Budget => "the budget was spent",
@@ -95,6 +101,8 @@ pub struct Explored {
     pub subject: Subject,
     /// The seed of all runs.
     pub seed: u64,
+    /// Which interleavings were.
+    pub bound: Bound,
     /// This session.
     pub report: Report,
     /// All sessions.
@@ -112,17 +120,11 @@ pub struct Explored {
 }
 
 impl Exploration<'_> {
-    /// The strategy. Bounds go here.
-    #[must_use]
-    pub fn strategy() -> Strategy {
-        Strategy::Exhaustive { preemptions: None }
-    }
-
     /// Estimates the number of interleavings, of all sessions. `None` if there was time for no sample.
     #[must_use]
     pub fn estimate(&self, samples: u32, time: Option<Duration>) -> Option<Estimated> {
         let tally = Tally::default();
-        let mut explorer = self.subject.explorer(Self::strategy()).count_distinct(false);
+        let mut explorer = self.subject.explorer(self.bound.strategy()).count_distinct(false);
         if let Some(time) = [self.budget, time].into_iter().flatten().min() {
             explorer = explorer.budget(time);
         }
@@ -149,7 +151,7 @@ impl Exploration<'_> {
         let most = self.most.unwrap_or(u64::MAX);
         let mut explorer = self
             .subject
-            .explorer(Self::strategy())
+            .explorer(self.bound.strategy())
             .count_distinct(false)
             .seeds(self.seed..self.seed.saturating_add(most))
             .workers(self.jobs)
@@ -189,13 +191,31 @@ impl Exploration<'_> {
         self.add(&mut totals, &report, conflicts, elapsed);
         let part = self.earlier.as_ref().and_then(|saved| saved.part);
         let verdict = match ended {
-            Ended::Complete | Ended::Failed => self.judge(&report, &totals, part.is_none() && !sooner),
+            Ended::Complete | Ended::Cut | Ended::Failed => self.judge(&report, &totals, part.is_none() && !sooner),
             _ if totals.failures.iter().any(|f| f.exit != 0) => self.judge(&report, &totals, false),
             _ => Verdict::Inconclusive(ended.reason().into()),
         };
-        let saved = |left: Frontier| Saved { seed: self.seed, part, totals: totals.clone(), left, other_code: false };
+        let saved = |left: Frontier| Saved {
+            seed: self.seed,
+            bound: self.bound,
+            part,
+            totals: totals.clone(),
+            left,
+            other_code: false,
+        };
         let left = report.frontier.take().map(saved);
-        Explored { subject: self.subject, seed: self.seed, report, totals, part, ended, left, elapsed, verdict }
+        Explored {
+            subject: self.subject,
+            seed: self.seed,
+            bound: self.bound,
+            report,
+            totals,
+            part,
+            ended,
+            left,
+            elapsed,
+            verdict,
+        }
     }
 
     const fn of_seed(&self) -> Range<u64> {
@@ -205,6 +225,8 @@ impl Exploration<'_> {
     fn ended(&self, report: &Report, elapsed: Duration) -> Ended {
         if report.complete {
             Ended::Complete
+        } else if report.frontier.is_none() {
+            Ended::Cut
         } else if report.failures.len() >= self.max_failures {
             Ended::Failed
         } else if self.interrupted.load(Ordering::Relaxed) {
@@ -218,6 +240,12 @@ impl Exploration<'_> {
 
     fn add(&self, totals: &mut Totals, report: &Report, conflicts: u64, elapsed: Duration) {
         let more = &report.exhaustive;
+        if totals.sessions == 0 {
+            (totals.schedules, totals.schedules_are_exact) = (Some(0), true);
+        }
+        totals.schedules = totals.schedules.zip(more.schedules).and_then(|(a, b)| a.checked_add(b));
+        totals.schedules_are_exact &= more.schedules_are_exact;
+        totals.beyond += more.beyond;
         totals.sessions += 1;
         totals.interleavings += report.executions;
         totals.steps += report.steps;

@@ -331,7 +331,10 @@ impl Row {
 }
 
 fn is_search(strategy: &Strategy) -> bool {
-    matches!(strategy, Strategy::Dfs { .. } | Strategy::Exhaustive { .. })
+    matches!(
+        strategy,
+        Strategy::Dfs { .. } | Strategy::Exhaustive { .. } | Strategy::Iterative { .. } | Strategy::Delays { .. }
+    )
 }
 
 #[cfg(test)]
@@ -364,7 +367,8 @@ mod tests {
     fn counts_do_not_depend_on_the_number_of_workers() {
         let counts = |row: &Row| {
             let seeds: Vec<u64> = row.report.failures.iter().map(|f| f.seed).collect();
-            (row.report.executions, row.report.steps, row.report.distinct, row.conflicts, seeds)
+            let coverage = row.report.coverage.clone();
+            (row.report.executions, row.report.steps, row.report.distinct, row.conflicts, seeds, coverage)
         };
         for (name, max_failures) in [("fixture.passes", 1), ("fixture.canary", 1), ("fixture.canary", 3)] {
             let one = outcome(name, 1, max_failures);

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use interleaf::{Estimate, Frontier};
+use interleaf::{Estimate, Frontier, Strategy};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -36,6 +36,12 @@ pub struct Totals {
     pub probes: u64,
     /// Greatest depth of the search.
     pub depth: u64,
+    /// Runs beyond a bound, made to find others.
+    pub beyond: u64,
+    /// Schedules that the interleavings stand for. `None` if they are too many to be counted.
+    pub schedules: Option<u128>,
+    /// That number is no estimate.
+    pub schedules_are_exact: bool,
     /// A run that passed met a conflict. How many there were cannot be counted once for each interleaving: some runs are
     /// made again when an exploration goes on.
     pub conflicts: bool,
@@ -47,6 +53,31 @@ pub struct Totals {
     pub estimate: Option<Estimated>,
     /// What failed.
     pub failures: Vec<Failed>,
+}
+
+/// Which interleavings are explored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// All.
+    #[default]
+    All,
+    /// Those that have a schedule with at most so many preemptions.
+    Preemptions(u32),
+    /// The same, those that need fewest first.
+    InTurn(u32),
+}
+
+impl Bound {
+    /// The strategy that explores them.
+    #[must_use]
+    pub const fn strategy(self) -> Strategy {
+        match self {
+            Self::All => Strategy::Exhaustive { preemptions: None },
+            Self::Preemptions(most) => Strategy::Exhaustive { preemptions: Some(most) },
+            Self::InTurn(most) => Strategy::Iterative { preemptions: most },
+        }
+    }
 }
 
 /// An estimate of the number of interleavings, in whole numbers.
@@ -102,6 +133,7 @@ struct Text {
     version: u32,
     scenario: String,
     seed: u64,
+    bound: Bound,
     program: Code,
     part: Option<Part>,
     totals: Totals,
@@ -130,6 +162,8 @@ impl Code {
 pub struct Saved {
     /// The seed of its runs.
     pub seed: u64,
+    /// Which interleavings are explored.
+    pub bound: Bound,
     /// The part that it is, if it was divided.
     pub part: Option<Part>,
     /// What it has counted.
@@ -202,7 +236,7 @@ impl Saved {
         }
         let left = Frontier::from_json(&saved.left.to_string(), &name).map_err(|e| format!("left: {e}"))?;
         let other_code = saved.program != Code::of(provenance);
-        Ok(Self { seed: saved.seed, part: saved.part, totals: saved.totals, left, other_code })
+        Ok(Self { seed: saved.seed, bound: saved.bound, part: saved.part, totals: saved.totals, left, other_code })
     }
 
     /// Writes it.
@@ -219,6 +253,7 @@ impl Saved {
             version: VERSION,
             scenario: self.left.name().to_owned(),
             seed: self.seed,
+            bound: self.bound,
             program: Code::of(provenance),
             part: self.part,
             totals: self.totals.clone(),
@@ -236,6 +271,7 @@ impl Saved {
         let fresh = Totals { estimate: self.totals.estimate, ..Totals::default() };
         let part = |(left, number): (Frontier, u64)| Self {
             seed: self.seed,
+            bound: self.bound,
             part: Some(Part { number, of: parts }),
             totals: if number == 1 { self.totals.clone() } else { fresh.clone() },
             left,
@@ -252,7 +288,7 @@ fn json(value: &impl Serialize) -> String {
 
 /// FNV-1a over all that counts.
 fn checksum(text: &Text) -> String {
-    let all = json(&(&text.scenario, text.seed, &text.part, &text.totals, &text.left));
+    let all = json(&(&text.scenario, text.seed, text.bound, &text.part, &text.totals, &text.left));
     let sum =
         all.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{sum:016x}")
@@ -279,7 +315,7 @@ mod tests {
         let report = explorer.run(subject().world(0..1, true, &tally));
         let failed = Failed { signature: "s".into(), token: "il1:x:y".into(), exit: 1 };
         let totals = Totals { sessions: 1, interleavings: 2, failures: vec![failed], ..Totals::default() };
-        Saved { seed: 0, part: None, totals, left: report.frontier.unwrap(), other_code: false }
+        Saved { seed: 0, bound: Bound::All, part: None, totals, left: report.frontier.unwrap(), other_code: false }
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub struct RunArgs {
     /// End after this time, e.g. `30s`, `10m`. Without seeds, run until then.
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Budget>,
-    /// How schedules are chosen: `random`, `pct:D`, `portfolio`, `dfs`, `dfs:K`.
+    /// How schedules are chosen: `portfolio`, `random`, `pct:D`, `pos`, `urw`, `surw`, `dfs`, `dfs:K`.
     #[arg(long)]
     pub strategy: Option<Strategy>,
     /// Number of OS threads. Results do not depend on it.
@@ -89,6 +89,9 @@ pub struct RunArgs {
     /// Switch a planted bug on. Without filters, the scenarios that can find it are run.
     #[arg(long, value_name = "BUG")]
     pub plant: Option<Planted>,
+    /// Also show what each strategy has seen, and how likely its next run shows something new.
+    #[arg(long, short)]
+    pub verbose: bool,
     /// `default`, or the path of a TOML file.
     #[arg(long, default_value = "default")]
     pub profile: String,
@@ -106,6 +109,12 @@ pub struct ExploreArgs {
     /// The seed from which the scenario draws what is done, if it does; 0 unless given.
     #[arg(long, value_name = "SEED")]
     pub seed: Option<Seed>,
+    /// Only interleavings that have a schedule with at most this many preemptions.
+    #[arg(long, value_name = "K", conflicts_with = "estimate")]
+    pub preemptions: Option<u32>,
+    /// Those that need fewest preemptions first, so that the first failure is one with the fewest.
+    #[arg(long, requires = "preemptions", conflicts_with = "split")]
+    pub iterative: bool,
     /// End after this many interleavings; 0 explores nothing and only divides what `--resume` gives.
     #[arg(long, value_name = "N")]
     pub max: Option<u64>,

@@ -9,7 +9,7 @@ use super::args::{ExploreArgs, OUT};
 use super::run::{merged, report_failure, unless_lost, write_json};
 use super::{Refusal, interrupt};
 use crate::campaign::exploration::{ESTIMATE_TIME, Ended, Exploration, Explored};
-use crate::campaign::saved::{Estimated, Saved};
+use crate::campaign::saved::{Bound, Estimated, Saved};
 use crate::campaign::verdict::Verdict;
 use crate::campaign::{Exit, Subject, selection};
 use crate::report::campaign::smallest;
@@ -42,6 +42,7 @@ pub fn explore(terminal: &Terminal, args: &ExploreArgs) -> Result<Exit, Refusal>
     let exploration = Exploration {
         subject,
         seed: seed(args, earlier.as_ref())?,
+        bound: bound(args, earlier.as_ref())?,
         most: args.max,
         jobs: args.jobs.0,
         max_failures: args.max_failures as usize,
@@ -92,12 +93,33 @@ fn seed(args: &ExploreArgs, earlier: Option<&Saved>) -> Result<u64, Refusal> {
     }
 }
 
+/// The bound that was given, else that of the saved exploration.
+fn bound(args: &ExploreArgs, earlier: Option<&Saved>) -> Result<Bound, Refusal> {
+    let given =
+        args.preemptions.map(|most| if args.iterative { Bound::InTurn(most) } else { Bound::Preemptions(most) });
+    match (given, earlier, &args.resume) {
+        (Some(given), Some(saved), Some(path)) if given != saved.bound => Err(Refusal::BadInput(format!(
+            "{}: bound: expected `{}`, found an exploration by `{}`",
+            path.display(),
+            given.strategy(),
+            saved.bound.strategy()
+        ))),
+        (None, Some(Saved { bound: Bound::InTurn(_), .. }), Some(path)) if args.split.is_some() => {
+            Err(Refusal::BadInput(format!(
+                "{}: --split: bounds in turn cannot be divided: each part would begin the next round",
+                path.display()
+            )))
+        }
+        (given, saved, _) => Ok(given.or(saved.map(|saved| saved.bound)).unwrap_or_default()),
+    }
+}
+
 fn header(args: &ExploreArgs, exploration: &Exploration<'_>) -> Value {
     json!({
         "scenario": exploration.subject.scenario.name,
         "planted": args.plant.map(|bug| bug.name()),
         "seed": exploration.seed,
-        "strategy": Exploration::strategy().to_string(),
+        "strategy": exploration.bound.strategy().to_string(),
         "jobs": exploration.jobs,
         "max": args.max,
         "max_failures": args.max_failures,
@@ -144,6 +166,10 @@ fn go(terminal: &Terminal, args: &ExploreArgs, exploration: &Exploration<'_>) ->
 /// The estimate of the first session, or one of this.
 fn estimate(terminal: &Terminal, args: &ExploreArgs, exploration: &Exploration<'_>) -> Option<Estimated> {
     let earlier = exploration.earlier.as_ref().and_then(|saved| saved.totals.estimate);
+    if exploration.bound != Bound::All {
+        // It would be one of all interleavings.
+        return None;
+    }
     let estimate = earlier.filter(|_| args.estimate.is_none()).or_else(|| match args.estimate {
         Some(0) => None,
         Some(samples) => exploration.estimate(samples, None),

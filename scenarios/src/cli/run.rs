@@ -19,7 +19,7 @@ use crate::report::provenance::Provenance;
 use crate::report::run_folder::{RunFolder, WriteError, folder_name};
 use crate::report::table::{counted, grouped};
 use crate::report::terminal::{Terminal, Tone};
-use crate::report::{campaign as summary, json};
+use crate::report::{campaign as summary, coverage, json};
 
 /// Checked-in failures.
 const CORPUS: &str = "scenarios/corpus";
@@ -148,6 +148,10 @@ fn finish(terminal: &Terminal, args: &RunArgs, outcome: &Outcome, folder: &RunFo
     }
     exit = unless_lost(terminal, exit, store_summary(outcome, exit, &remarks, folder));
     terminal.print(&summary::table(outcome).plain());
+    if args.verbose {
+        terminal.print("");
+        terminal.print(&coverage::table(outcome).plain());
+    }
     remarks.iter().for_each(|remark| terminal.status(Tone::Warning, "Note", remark));
     let totals = json!({ "type": "end", "exit": exit.code(), "remarks": remarks,
         "run": folder.id(), "folder": folder.path(), "seconds": outcome.elapsed.as_secs_f64() });

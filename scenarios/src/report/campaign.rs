@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use interleaf::Failure;
 use serde_json::{Value, json};
 
+use super::coverage;
 use super::failure_file::Found;
 use super::table::{Align, Table, grouped};
 use crate::campaign::runner::{Outcome, Row, Stopped};
@@ -17,6 +18,7 @@ pub fn table(outcome: &Outcome) -> Table {
         ("scenario", Align::Left),
         ("interleavings", Align::Right),
         ("distinct", Align::Right),
+        ("next is new", Align::Right),
         ("steps/s", Align::Right),
         ("conflicts met", Align::Right),
         ("verdict", Align::Left),
@@ -27,6 +29,7 @@ pub fn table(outcome: &Outcome) -> Table {
             row.subject.token_name(),
             runs(row),
             if row.report.distinct_is_exact { distinct } else { format!("~{distinct}") },
+            coverage::clause(&row.report.coverage),
             grouped(row.steps_per_second()),
             grouped(row.conflicts),
             row.verdict.word().to_owned(),
@@ -39,6 +42,7 @@ pub fn table(outcome: &Outcome) -> Table {
         format!("total of {}", outcome.rows.len()),
         sum(|row| row.report.executions),
         format!("{}{}", if exact { "" } else { "~" }, sum(|row| row.report.distinct)),
+        String::new(),
         grouped((steps as f64 / outcome.elapsed.as_secs_f64().max(1e-9)) as u64),
         sum(|row| row.conflicts),
         String::new(),
@@ -153,6 +157,9 @@ pub fn markdown(title: &str, outcome: &Outcome, exit: Exit, remarks: &[String]) 
             failure.kind.headline(),
             failure.token
         );
+    }
+    if outcome.rows.iter().any(|row| !row.report.coverage.is_empty()) {
+        let _ = write!(out, "\n## Coverage\n\n{}", coverage::table(outcome).markdown());
     }
     out.truncate(out.trim_end().len());
     out.push('\n');

@@ -12,7 +12,7 @@ use super::table::{counted, grouped};
 use super::terminal::{Format, Terminal, Tone};
 use crate::campaign::Exit;
 use crate::campaign::exploration::{Ended, Explored, Seen};
-use crate::campaign::saved::{Estimated, Totals};
+use crate::campaign::saved::{Bound, Estimated, Totals};
 use crate::campaign::verdict::Verdict;
 
 /// How often a plain line is written.
@@ -95,12 +95,13 @@ pub fn sentence(explored: &Explored) -> String {
         false => subject.token_name(),
     };
     let part = explored.part.map_or_else(String::new, |p| format!(", part {} of {}", p.number, p.of));
-    let (runs, failures) = (counted_runs(totals.interleavings), totals.failures.len());
+    let (runs, failures) =
+        (format!("{}{}", counted_runs(totals.interleavings), within(explored.bound)), totals.failures.len());
     if *verdict == Verdict::Failed(Exit::Nondeterministic) {
         return format!("{name}: the same seed gave another run, so no count means anything");
     }
     match (ended, failures) {
-        (Ended::Complete, 0) if part.is_empty() && totals.interleavings == 1 => {
+        (Ended::Complete, 0) if part.is_empty() && totals.interleavings == 1 && explored.bound == Bound::All => {
             format!("{name}: its only interleaving holds")
         }
         (Ended::Complete, 0) if part.is_empty() => format!("{name}: all {runs} hold"),
@@ -114,6 +115,16 @@ pub fn sentence(explored: &Explored) -> String {
                 counted(failures, "failure"),
                 ended.reason()
             )
+        }
+    }
+}
+
+/// What a bound leaves.
+fn within(bound: Bound) -> String {
+    match bound {
+        Bound::All => String::new(),
+        Bound::Preemptions(most) | Bound::InTurn(most) => {
+            format!(" with at most {}", counted(most as usize, "preemption"))
         }
     }
 }
@@ -134,6 +145,11 @@ pub fn details(explored: &Explored) -> Vec<(&'static str, String)> {
     };
     details
         .push(("covered", format!("{}, {} steps{session}", counted_runs(totals.interleavings), grouped(totals.steps))));
+    if let Some(schedules) = totals.schedules {
+        let about = if totals.schedules_are_exact { "" } else { "about " };
+        let number = u64::try_from(schedules).map_or_else(|_| format!("{:.1e}", schedules as f64), grouped);
+        details.push(("stand", format!("for {about}{number} schedules, which a search without reduction would run")));
+    }
     let redundant = match (totals.redundant, totals.probes) {
         (0, 0) => "no run more".to_owned(),
         (redundant, probes) => format!(
@@ -142,7 +158,11 @@ pub fn details(explored: &Explored) -> Vec<(&'static str, String)> {
             grouped(probes)
         ),
     };
-    details.push(("search", format!("{} deep, {redundant}", totals.depth)));
+    let beyond = match totals.beyond {
+        0 => String::new(),
+        n => format!(", {} beyond the bound", counted(n as usize, "run")),
+    };
+    details.push(("search", format!("{} deep, {redundant}{beyond}", totals.depth)));
     if let Some(saved) = &explored.left {
         let guess = totals.estimate.map_or_else(
             || "how many interleavings are in them is not known".to_owned(),
@@ -185,6 +205,10 @@ pub fn totals(totals: &Totals) -> Value {
         "redundant": totals.redundant,
         "probes": totals.probes,
         "depth": totals.depth,
+        "beyond": totals.beyond,
+        // As text: it may be more than numbers of JSON hold.
+        "schedules": totals.schedules.map(|n| n.to_string()),
+        "schedules_are_exact": totals.schedules_are_exact,
         "conflicts": totals.conflicts,
         "fired": totals.fired,
         "failures": totals.failures.len(),

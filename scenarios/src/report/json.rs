@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::coverage;
 use super::failure_file::{Found, steps};
 use crate::campaign::Exit;
 use crate::campaign::runner::Row;
@@ -52,6 +53,7 @@ pub fn row(row: &Row) -> Value {
         "steps": report.steps,
         "distinct": report.distinct,
         "distinct_is_exact": report.distinct_is_exact,
+        "coverage": coverage::json(&report.coverage),
         "complete": report.complete,
         "conflicts": row.conflicts,
         "fired": report.fired,

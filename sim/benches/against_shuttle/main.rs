@@ -4,6 +4,7 @@
 //! cargo bench -p interleaf --bench against_shuttle                       # the table
 //! cargo bench -p interleaf --bench against_shuttle -- --programs a,c --rounds 15
 //! cargo bench -p interleaf --bench against_shuttle -- --only ours --programs a --strategy random --executions 1000
+//! cargo bench -p interleaf --bench against_shuttle -- --only strategies   # ours against our random walk
 //! ```
 //!
 //! A round runs both sides once and the order alternates (A B, B A, …), so that a neighbour's load or a change of the
@@ -26,6 +27,8 @@ struct Options {
     /// Least CPU time of one side in one round.
     slice: Duration,
     only: Option<Side>,
+    /// Our strategies are compared with each other, not with Shuttle's.
+    among_ours: bool,
     executions: u64,
 }
 
@@ -40,6 +43,7 @@ fn main() {
         std::process::exit(2);
     });
     match options.only {
+        None if options.among_ours => strategies(&options),
         Some(side) => {
             for program in &options.programs {
                 for order in &options.orders {
@@ -91,6 +95,35 @@ fn table(options: &Options) {
     }
 }
 
+/// Each of our strategies against our random walk, turn by turn.
+fn strategies(options: &Options) {
+    println!("| program | strategy | steps | ns/execution | ns/step | to a random walk | rounds |");
+    println!("|---|---|---:|---:|---:|---:|---|");
+    for program in &options.programs {
+        let measure = |order| {
+            let n = executions_for(options.slice, |n| program.run(Side::Ours, order, n));
+            move || sides::cpu_time(|| program.run(Side::Ours, order, n)).as_secs_f64() / n as f64
+        };
+        let random = measure(Order::Random);
+        for order in Order::OTHERS {
+            let other = measure(order);
+            let rounds: Vec<(f64, f64)> = (0..options.rounds).map(|_| (random(), other())).collect();
+            let mut ratios: Vec<f64> = rounds.iter().map(|(walk, other)| other / walk).collect();
+            let mut times: Vec<f64> = rounds.iter().map(|(_, other)| other * 1e9).collect();
+            let (time, ratio, steps) = (median(&mut times), median(&mut ratios), program.steps(order));
+            println!(
+                "| {}: {} | {} | {steps:.1} | {time:.0} | {:.1} | **{ratio:.2}** | {:.2} to {:.2} |",
+                program.name,
+                program.what,
+                order.name(),
+                time / steps.max(1.0),
+                ratios[0],
+                ratios[ratios.len() - 1],
+            );
+        }
+    }
+}
+
 /// How many executions take about `slice` of CPU time.
 fn executions_for(slice: Duration, run: impl Fn(u64)) -> u64 {
     let mut n = 100;
@@ -116,6 +149,7 @@ impl Options {
             rounds: 9,
             slice: Duration::from_millis(100),
             only: None,
+            among_ours: false,
             executions: 1_000,
         };
         let mut arguments = std::env::args().skip(1);
@@ -130,10 +164,14 @@ impl Options {
                 "--strategy" => options.orders = vec![Order::from_name(&value)?],
                 "--rounds" => options.rounds = number()?.max(1) as usize,
                 "--slice" => options.slice = Duration::from_millis(number()?.max(1)),
+                "--only" if value == "strategies" => options.among_ours = true,
                 "--only" => options.only = Some(Side::from_name(&value)?),
                 "--executions" => options.executions = number()?,
                 _ => return Err(format!("unknown argument {flag}")),
             }
+        }
+        if options.only != Some(Side::Ours) && options.orders.iter().any(|order| !order.is_common()) {
+            return Err("Shuttle has random and pct only; add --only ours".into());
         }
         Ok(options)
     }

@@ -18,6 +18,11 @@ pub(crate) enum Side {
 pub(crate) enum Order {
     Random,
     Pct,
+    // Ours only.
+    Pos,
+    Urw,
+    Surw,
+    Portfolio,
 }
 
 /// A program in both instantiations.
@@ -54,6 +59,10 @@ impl Program {
         let strategy = match order {
             Order::Random => Strategy::Random,
             Order::Pct => Strategy::Pct { depth: DEPTH },
+            Order::Pos => Strategy::Pos,
+            Order::Urw => Strategy::Urw,
+            Order::Surw => Strategy::Surw,
+            Order::Portfolio => Strategy::Portfolio,
         };
         let report = Explorer::new().seeds(0..n).strategy(strategy).run(self.ours);
         assert!(report.failures.is_empty() && report.executions == n, "{} did not run to its end", self.name);
@@ -68,6 +77,7 @@ fn shuttle(order: Order, n: usize, f: fn()) {
     match order {
         Order::Random => Runner::new(RandomScheduler::new_from_seed(SEED, n), config).run(f),
         Order::Pct => Runner::new(PctScheduler::new_from_seed(SEED, DEPTH as usize, n), config).run(f),
+        _ => unreachable!("compared with ours only"),
     };
 }
 
@@ -87,10 +97,22 @@ fn thread_clock() -> Duration {
 }
 
 impl Order {
+    /// All but the random walk.
+    pub(crate) const OTHERS: [Self; 5] = [Self::Pct, Self::Pos, Self::Urw, Self::Surw, Self::Portfolio];
+
+    /// Whether Shuttle has it, too.
+    pub(crate) const fn is_common(self) -> bool {
+        matches!(self, Self::Random | Self::Pct)
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Random => "random",
             Self::Pct => "PCT 3",
+            Self::Pos => "POS",
+            Self::Urw => "URW",
+            Self::Surw => "SURW",
+            Self::Portfolio => "portfolio",
         }
     }
 
@@ -98,7 +120,11 @@ impl Order {
         match name {
             "random" => Ok(Self::Random),
             "pct" => Ok(Self::Pct),
-            _ => Err(format!("no such strategy {name}: random or pct")),
+            "pos" => Ok(Self::Pos),
+            "urw" => Ok(Self::Urw),
+            "surw" => Ok(Self::Surw),
+            "portfolio" => Ok(Self::Portfolio),
+            _ => Err(format!("no such strategy {name}: random, pct; with --only ours also pos, urw, surw, portfolio")),
         }
     }
 }

@@ -23,9 +23,11 @@ use std::time::Duration;
 use language::program::Program;
 use language::run::exhaust;
 
-/// Programs of the test suite with their parameters and numbers of traces.
-const ALONE: &[(&str, &[(&str, i64)], u64)] = &[
-    ("independent_reads", &[("N", 8)], 256),
+/// A program of the test suite with its parameters and number of traces.
+type Instance = (&'static str, &'static [(&'static str, i64)], u64);
+
+const ALONE: &[Instance] = &[
+    ("one_writer", &[("N", 8)], 256),
     ("last_nonzero", &[("N", 5)], 64),
     ("last_nonzero", &[("N", 10)], 3_328),
     ("last_nonzero", &[("N", 15)], 147_456),

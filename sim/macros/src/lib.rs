@@ -18,7 +18,7 @@ use syn::{Expr, ExprLit, ItemFn, Lit, Meta, Token, parse_macro_input};
 /// |---|---|---|
 /// | `executions` | 1,000 | number of seeds; for `dfs` the most schedules |
 /// | `seed` | 0 | the first seed |
-/// | `strategy` | `"portfolio"` | `random`, `portfolio`, `pct:D`, `dfs`, `dfs:K` |
+/// | `strategy` | `"portfolio"` | `portfolio`, `random`, `pct:D`, `pos`, `urw`, `surw`, `dfs`, `dfs:K` |
 /// | `max_steps` | 200,000 | steps after which a run is cut as not finished |
 /// | `budget` | none | real time after which the test ends with what was run, e.g. `"30s"`, `"500ms"`, `"2m"` |
 /// | `spurious_wakeups`, `weak_cas_failures` | 0 | faults that a run may contain |
@@ -114,15 +114,21 @@ fn budget(value: &Expr) -> syn::Result<u64> {
 
 fn check_strategy(name: &syn::LitStr) -> syn::Result<()> {
     let text = name.value();
+    if text.strip_prefix("exhaustive:0..").is_some_and(|k| k.parse::<u32>().is_ok()) {
+        return Ok(());
+    }
     let (kind, argument) = match text.split_once(':') {
         Some((kind, argument)) => (kind, Some(argument.parse::<u32>())),
         None => (text.as_str(), None),
     };
     match (kind, argument) {
-        ("random" | "portfolio" | "pct" | "dfs", None) | ("dfs", Some(Ok(_))) | ("pct", Some(Ok(1..=100))) => Ok(()),
+        ("portfolio" | "random" | "pct" | "pos" | "urw" | "surw" | "dfs" | "exhaustive", None)
+        | ("dfs" | "exhaustive" | "delay", Some(Ok(_)))
+        | ("pct", Some(Ok(1..=100))) => Ok(()),
         _ => Err(syn::Error::new_spanned(
             name,
-            "unknown strategy: expected random, portfolio, pct:D (D from 1 to 100), dfs or dfs:K",
+            "unknown strategy: expected portfolio, random, pct:D (D from 1 to 100), pos, urw, surw, dfs, dfs:K, exhaustive, \
+             exhaustive:K, exhaustive:0..K or delay:D",
         )),
     }
 }

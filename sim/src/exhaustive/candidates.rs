@@ -20,6 +20,8 @@ pub(crate) struct Run {
     pub(crate) item: Item,
     groups: Vec<Displaced>,
     waiting: Vec<Waiting>,
+    /// In a run that was cut: what the threads were about to do.
+    unmade: Vec<Waiting>,
     base: usize,
     cursor: Cursor,
     given: u64,
@@ -72,6 +74,7 @@ impl Run {
             item: std::mem::take(&mut guide.item),
             groups: std::mem::take(&mut guide.groups),
             waiting,
+            unmade: std::mem::take(&mut guide.unmade),
             base,
             cursor: Cursor::default(),
             given: 0,
@@ -81,6 +84,25 @@ impl Run {
     /// How many items it has shown.
     pub(crate) fn given(&self) -> u64 {
         self.given
+    }
+
+    /// What threads had announced when the run ended.
+    pub(crate) fn wishes(&self) -> &[Waiting] {
+        if self.unmade.is_empty() { &self.waiting } else { &self.unmade }
+    }
+
+    /// The events that the groups of its item displace: thread, number of events before it, what brought before it.
+    pub(crate) fn displaced(&self) -> Vec<(u32, u32, Vec<u64>)> {
+        let numbers = |key| self.record.threads.iter().position(|t| t.key == key);
+        let row = |g: &Displaced| {
+            let mut row = g.members.clone();
+            row.resize(self.record.words, 0);
+            for x in (0..self.base).filter(|&x| bit(&g.members, x)) {
+                merge(&mut row, self.record.past(x));
+            }
+            row
+        };
+        self.groups.iter().filter_map(|g| Some((numbers(g.key)? as u32, g.index, row(g)))).collect()
     }
 
     /// The next item that this run shows.

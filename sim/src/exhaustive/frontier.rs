@@ -30,6 +30,10 @@ pub struct Frontier {
     spurious_wakeups: u32,
     weak_cas_failures: u32,
     time_when_idle: bool,
+    /// The bound on preemptions, if bounds are tried in turn.
+    pub(crate) turn: u32,
+    /// In this turn traces were beyond the bound.
+    pub(crate) missed: bool,
     pub(crate) work: Vec<Work>,
 }
 
@@ -57,7 +61,7 @@ pub enum FrontierError {
 }
 
 impl Frontier {
-    pub(crate) fn new(name: &str, settings: Settings, work: Vec<Work>) -> Self {
+    pub(crate) fn new(name: &str, settings: Settings, (turn, missed): (u32, bool), work: Vec<Work>) -> Self {
         Self {
             version: VERSION,
             name: name.to_owned(),
@@ -65,6 +69,8 @@ impl Frontier {
             spurious_wakeups: settings.spurious_wakeups,
             weak_cas_failures: settings.weak_cas_failures,
             time_when_idle: settings.time_when_idle,
+            turn,
+            missed,
             work,
         }
     }

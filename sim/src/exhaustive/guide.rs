@@ -60,6 +60,8 @@ pub(crate) struct Guide {
     pub(crate) item: Item,
     pub(crate) verdict: Verdict,
     pub(crate) waiting: Vec<Waiting>,
+    /// In a run that was cut by a failure: what the threads were about to do.
+    pub(crate) unmade: Vec<Waiting>,
     pub(crate) groups: Vec<Displaced>,
     /// The next event comes after all others, since it waited until nobody else could run.
     pub(crate) idle: bool,
@@ -79,6 +81,7 @@ impl Guide {
             item: Item::default(),
             verdict: Verdict::Canonical,
             waiting: Vec::new(),
+            unmade: Vec::new(),
             groups: Vec::new(),
             idle: false,
             at: 0,
@@ -97,6 +100,7 @@ impl Guide {
         self.record.clear();
         self.verdict = Verdict::Canonical;
         self.waiting.clear();
+        self.unmade.clear();
         self.groups.clear();
         self.idle = false;
         self.at = 0;
@@ -328,10 +332,13 @@ impl Guide {
         if self.verdict == Verdict::Canonical && self.at < self.item.steps.len() {
             self.verdict = Verdict::Infeasible;
         }
-        for slot in bits(r.alive) {
-            if let Some(object) = operation(r, slot) {
-                self.waiting.push(Waiting { thread: r.number[slot], kind: r.pending[slot].kind, object });
-            }
+        self.waiting = announced(r);
+    }
+
+    /// A failure cuts the run; nobody has been unwound yet.
+    pub(crate) fn cut(&mut self, r: &mut Rt) {
+        if self.waiting.is_empty() && self.unmade.is_empty() {
+            self.unmade = announced(r);
         }
     }
 
@@ -377,6 +384,17 @@ fn plain(object: u32, kind: OpKind) -> Access {
 /// Whether an announced operation can only read.
 fn may_only_read(kind: OpKind) -> bool {
     reads_only(kind, true) && reads_only(kind, false)
+}
+
+/// All announced operations on objects.
+fn announced(r: &mut Rt) -> Vec<Waiting> {
+    let mut all = Vec::new();
+    for slot in bits(r.alive) {
+        if let Some(object) = operation(r, slot) {
+            all.push(Waiting { thread: r.number[slot], kind: r.pending[slot].kind, object });
+        }
+    }
+    all
 }
 
 /// The object of an announced operation.

@@ -25,12 +25,16 @@
 //! such a run is counted in [`crate::Exhaustive::redundant`]. For atomics, mutexes, condition variables, channels and
 //! `park` there are none.
 
+pub(crate) mod bounds;
 pub(crate) mod candidates;
 pub(crate) mod estimate;
 pub(crate) mod frontier;
 pub(crate) mod guide;
 pub(crate) mod item;
 pub(crate) mod model;
+pub(crate) mod orders;
 pub(crate) mod record;
+pub(crate) mod reversal;
 pub(crate) mod search;
+pub(crate) mod tally;
 pub(crate) mod watch;

@@ -75,6 +75,33 @@ pub(crate) fn foresee(kept: &Kept<'_>, access: &mut Access) -> bool {
     }
 }
 
+/// A channel's access says in `value` whether a receiver could go on behind it, or nothing; and in `expected` whether
+/// it waits itself.
+pub(crate) const RECEIVER_WAITS: u64 = 1;
+pub(crate) const RECEIVER_GOES_ON: u64 = 2;
+/// See [`RECEIVER_WAITS`].
+pub(crate) const NEVER_WAITS: u64 = 1;
+
+/// Whether a receive would not have to wait.
+pub(crate) fn can_receive(kept: &Kept<'_>, access: &Access) -> bool {
+    access.expected == NEVER_WAITS
+        || kept.latest(access.object).find(|a| a.value != 0).is_some_and(|a| a.value == RECEIVER_GOES_ON)
+}
+
+/// Whether readers queue behind a writer: one that looked found it waiting and chose to, and the lock has not been
+/// free since, as far as that can be told: read locks and their releases are in no order with it. So bounds are not
+/// exact for threads that take a read lock while they hold another lock and a writer waits.
+pub(crate) fn is_barred(kept: &Kept<'_>, object: u32) -> bool {
+    let queue = object | Object::Queue(0).raw();
+    let mut looked = kept.record.log_of(queue).iter().map(|&(k, _)| k as usize).filter(|&k| kept.has(k));
+    let queued = |k: usize| {
+        kept.record.events[k].kind == OpKind::Read
+            && kept.record.accesses_of(k).iter().any(|a| a.object == queue && !a.reads)
+            && !kept.record.accesses_of(k).iter().any(|a| a.object == object && a.kind == OpKind::Read)
+    };
+    holders(kept, object).1 > 0 && looked.any(queued)
+}
+
 fn mutex_is_free(kept: &Kept<'_>, object: u32) -> bool {
     kept.latest(object).find(|a| !a.reads).is_none_or(|a| a.kind == OpKind::Unlock)
 }

@@ -69,7 +69,8 @@ impl Object {
 pub(crate) const fn reads_only(kind: OpKind, success: bool) -> bool {
     match kind {
         OpKind::Load | OpKind::Read | OpKind::ReadUnlock | OpKind::TryRead | OpKind::Fence => true,
-        OpKind::Cas | OpKind::TryLock => !success,
+        OpKind::Pass | OpKind::InitRead | OpKind::InitWait => true,
+        OpKind::Cas | OpKind::TryLock | OpKind::Send | OpKind::Recv => !success,
         _ => false,
     }
 }

@@ -9,19 +9,25 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::explore::explorer::{Explorer, Report};
+use crate::explore::failure::FailureKind;
 use crate::explore::worker::Worker;
 use crate::runtime::execution::{Detail, Outcome};
-use crate::strategy::{Active, Plan};
+use crate::strategy::{Active, Plan, Strategy};
 
+use super::bounds::Judge;
 use super::candidates::Run;
-use super::estimate::{self, Estimate};
+use super::estimate;
 use super::frontier::{Frontier, Work};
 use super::guide::{Guide, Verdict};
 use super::item::Item;
 use super::record::Record;
+use super::reversal;
 
 /// Steps after which an exhaustive run is cut: the order of events takes memory that grows with their square.
 const MAX_STEPS: u32 = 20_000;
+
+/// Failures that are shown with the fewest preemptions, and for which the nearest run that passes is looked for.
+const EXPLAINED: usize = 8;
 
 /// Runs `f` once for every trace.
 pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<Instant>, f: &F) -> Report {
@@ -29,46 +35,70 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
     explorer.settings.every_operation = true;
     explorer.settings.whole_deadlocks = true;
     explorer.settings.max_steps = explorer.settings.max_steps.min(MAX_STEPS);
-    let work = match &explorer.resume {
-        Some(frontier) => frontier.work.clone(),
-        None => vec![Work { item: Item::default(), given: None }],
+    let (mut turn, mut missed, mut work) = match &explorer.resume {
+        Some(frontier) => (frontier.turn, frontier.missed, frontier.work.clone()),
+        None => (0, false, vec![Work { item: Item::default(), given: None }]),
     };
-    let shared = Shared {
-        queue: Mutex::new(Queue { work, waiting: 0 }),
-        arrival: Condvar::new(),
-        hungry: AtomicUsize::new(0),
-        executions: AtomicU64::new(0),
-        stop: AtomicBool::new(false),
-        total: Mutex::new(Report::empty()),
-        estimate: Mutex::new(Estimate::default()),
-    };
+    let mut report = Report::empty();
     if explorer.estimate > 0 && explorer.resume.is_none() {
-        let mut searcher = Searcher::new(&explorer, &shared, deadline, f);
-        let estimate = estimate::sample(&mut searcher, explorer.estimate);
-        *lock(&shared.estimate) = estimate;
+        let shared = Shared::new(Vec::new(), 0, 0);
+        let estimate = estimate::sample(&mut Searcher::new(&explorer, &shared, deadline, f), explorer.estimate);
+        report.exhaustive.estimate = estimate;
         if let Some(watch) = explorer.watch {
             watch.set_estimate(estimate);
         }
     }
-    if explorer.workers == 1 {
-        Searcher::new(&explorer, &shared, deadline, f).work();
-    } else {
-        std::thread::scope(|scope| {
-            for _ in 0..explorer.workers {
-                scope.spawn(|| Searcher::new(&explorer, &shared, deadline, f).work());
-            }
-        });
-    }
-    let mut report = shared.total.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let rest = shared.queue.into_inner().unwrap_or_else(PoisonError::into_inner).work;
-    report.exhaustive.estimate = shared.estimate.into_inner().unwrap_or_else(PoisonError::into_inner);
-    report.complete = rest.is_empty();
-    if !rest.is_empty() {
-        report.frontier = Some(Frontier::new(&explorer.name, explorer.settings, rest));
+    let last = match explorer.strategy {
+        Strategy::Iterative { preemptions } => preemptions,
+        _ => 0,
+    };
+    loop {
+        let (round, rest) = one_round(&explorer, deadline, f, work, turn, report.executions);
+        missed |= round.exhaustive.beyond > 0;
+        report.merge(round);
+        if !rest.is_empty() {
+            report.frontier = Some(Frontier::new(&explorer.name, explorer.settings, (turn, missed), rest));
+            break;
+        }
+        if turn >= last || !missed {
+            report.complete = report.exhaustive.cut == 0;
+            break;
+        }
+        turn += 1;
+        missed = false;
+        work = vec![Work { item: Item::default(), given: None }];
+        if report.failures.len() >= explorer.max_failures {
+            report.frontier = Some(Frontier::new(&explorer.name, explorer.settings, (turn, missed), work));
+            break;
+        }
     }
     report.failures.sort_by_cached_key(|f| (f.trace.preemptions(), f.trace.decisions.len(), f.token.clone()));
     report.failures.truncate(explorer.max_failures);
     report
+}
+
+/// Explores `work` under one bound. Returns what was found, and what is left.
+fn one_round<F: Fn() + Sync>(
+    explorer: &Explorer<'_>,
+    deadline: Option<Instant>,
+    f: &F,
+    work: Vec<Work>,
+    turn: u32,
+    made: u64,
+) -> (Report, Vec<Work>) {
+    let shared = Shared::new(work, turn, made);
+    if explorer.workers == 1 {
+        Searcher::new(explorer, &shared, deadline, f).work();
+    } else {
+        std::thread::scope(|scope| {
+            for _ in 0..explorer.workers {
+                scope.spawn(|| Searcher::new(explorer, &shared, deadline, f).work());
+            }
+        });
+    }
+    let report = shared.total.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let rest = shared.queue.into_inner().unwrap_or_else(PoisonError::into_inner).work;
+    (report, rest)
 }
 
 /// What workers share.
@@ -80,7 +110,22 @@ struct Shared {
     executions: AtomicU64,
     stop: AtomicBool,
     total: Mutex<Report>,
-    estimate: Mutex<Estimate>,
+    /// The bound, if bounds are tried in turn.
+    turn: u32,
+}
+
+impl Shared {
+    fn new(work: Vec<Work>, turn: u32, made: u64) -> Self {
+        Self {
+            queue: Mutex::new(Queue { work, waiting: 0 }),
+            arrival: Condvar::new(),
+            hungry: AtomicUsize::new(0),
+            executions: AtomicU64::new(made),
+            stop: AtomicBool::new(false),
+            total: Mutex::new(Report::empty()),
+            turn,
+        }
+    }
 }
 
 struct Queue {
@@ -100,13 +145,15 @@ pub(super) struct Searcher<'a, 'b, F> {
     guide: Option<Box<Guide>>,
     pool: Vec<Record>,
     stack: Vec<Run>,
+    judge: Judge,
 }
 
 impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
     fn new(explorer: &'a Explorer<'b>, shared: &'a Shared, deadline: Option<Instant>, f: &'a F) -> Self {
         let worker = Worker::new(explorer, deadline, f);
         let guide = Some(Guide::new(Item::default()));
-        Self { explorer, shared, worker, guide, pool: Vec::new(), stack: Vec::new() }
+        let judge = Judge::new(explorer, shared.turn);
+        Self { explorer, shared, worker, guide, pool: Vec::new(), stack: Vec::new(), judge }
     }
 
     /// Runs an item. The guide keeps what happened until [`Self::keep`] or [`Self::forget`].
@@ -148,6 +195,7 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
             }
             self.share();
         }
+        self.judge.finish(&mut self.worker.report.exhaustive);
         self.worker.report.abandoned = self.worker.machine.rt().abandoned;
         lock(&self.shared.total).merge(self.worker.report);
     }
@@ -230,25 +278,34 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
             return;
         }
         let (outcome, verdict) = self.run(item);
-        let counts = match verdict {
-            Verdict::Canonical | Verdict::Livelock => true,
+        match verdict {
+            Verdict::Canonical | Verdict::Livelock => {
+                let Some(run) = self.keep() else { return };
+                let deadlocked = matches!(outcome.failure.as_deref(), Some(FailureKind::Deadlock { .. }));
+                let ruling = self.judge.rule(&run, deadlocked, &mut self.worker.report.exhaustive);
+                if ruling.counts {
+                    self.count(outcome, &run);
+                } else {
+                    self.shared.executions.fetch_sub(1, Ordering::Relaxed);
+                }
+                if ruling.leads_on {
+                    self.push(Some(run));
+                } else {
+                    self.forget(Some(run));
+                }
+            }
             Verdict::Empty => {
                 self.worker.report.exhaustive.redundant += 1;
-                false
+                self.shared.executions.fetch_sub(1, Ordering::Relaxed);
+                let run = self.keep();
+                self.push(run);
             }
             Verdict::Infeasible | Verdict::Redundant => {
                 self.worker.report.exhaustive.probes += 1;
                 self.shared.executions.fetch_sub(1, Ordering::Relaxed);
-                return self.forget(None);
+                self.forget(None);
             }
-        };
-        let run = self.keep();
-        if counts {
-            self.count(outcome);
-        } else {
-            self.shared.executions.fetch_sub(1, Ordering::Relaxed);
         }
-        self.push(run);
     }
 
     fn push(&mut self, run: Option<Run>) {
@@ -261,13 +318,19 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
         }
     }
 
-    fn count(&mut self, outcome: Outcome) {
+    fn count(&mut self, outcome: Outcome, run: &Run) {
         self.worker.count(&outcome);
         if let Some(counter) = self.explorer.progress {
             counter.fetch_add(1, Ordering::Relaxed);
         }
         if let Some(kind) = outcome.failure {
-            let failure = self.worker.confirm(self.explorer.seeds.start, *kind, outcome.steps);
+            // Any other failure may have cut the run: what would have come after it is not known.
+            self.worker.report.exhaustive.cut += u64::from(!matches!(*kind, FailureKind::Deadlock { .. }));
+            let mut failure = self.worker.confirm(self.explorer.seeds.start, *kind, outcome.steps);
+            if self.worker.report.failures.len() < EXPLAINED {
+                failure.reversal = reversal::nearest(&mut self.worker, run, &failure);
+                reversal::straighten(&mut self.worker, run, &mut failure);
+            }
             self.worker.report.failures.push(failure);
         }
     }

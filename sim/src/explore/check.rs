@@ -1,5 +1,7 @@
 //! The entry points for tests.
 
+use crate::strategy::Strategy;
+
 use super::explorer::{Explorer, Report};
 use super::replay::{Replay, replay_with};
 use super::token::{Token, plain_name};
@@ -30,7 +32,8 @@ pub fn check<F: Fn() + Sync>(f: F) {
 /// Runs a test as `explorer` says, or, if `INTERLEAF_REPLAY` holds a token with the test's name, that run alone.
 ///
 /// # Panics
-/// With the failure block if a run fails; if an environment variable is malformed.
+/// With the failure block if a run fails; if an environment variable is malformed; if an exhaustive exploration was
+/// stopped before its end.
 #[track_caller]
 pub fn run_test<F: Fn() + Sync>(explorer: &Explorer<'_>, f: F) {
     if let Some(token) = token_for(&explorer.name) {
@@ -45,11 +48,26 @@ pub fn run_test<F: Fn() + Sync>(explorer: &Explorer<'_>, f: F) {
     let mut explorer = explorer.clone();
     if let Ok(text) = std::env::var(EXECUTIONS_VARIABLE) {
         match text.parse::<u64>() {
-            Ok(n) if n > 0 => explorer.seeds.end = explorer.seeds.start.saturating_add(n),
+            Ok(n) if n > 0 => {
+                explorer.seeds.end = explorer.seeds.start.saturating_add(n);
+                explorer.limited = true;
+            }
             _ => panic!("{EXECUTIONS_VARIABLE}: expected a positive number, got `{text}`"),
         }
     }
-    fail_on_failure(&explorer.name, &explorer.run(f));
+    let exhaustive =
+        matches!(explorer.strategy, Strategy::Exhaustive { .. } | Strategy::Iterative { .. } | Strategy::Delays { .. });
+    if exhaustive && !explorer.limited {
+        explorer.seeds.end = 1 << 63;
+    }
+    let report = explorer.run(f);
+    fail_on_failure(&explorer.name, &report);
+    assert!(
+        !exhaustive || report.complete,
+        "interleaf: {} was to be explored exhaustively, but there are more than the {} executions that were made",
+        explorer.name,
+        report.executions
+    );
 }
 
 fn token_for(name: &str) -> Option<Token> {

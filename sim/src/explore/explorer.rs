@@ -1,5 +1,6 @@
 //! The public way to run many executions.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
@@ -14,6 +15,7 @@ use crate::runtime::rt::Settings;
 use crate::strategy::Strategy;
 use crate::time::Time;
 
+use super::coverage::{Coverage, Tally};
 use super::distinct::Distinct;
 use super::failure::Failure;
 use super::worker::{Worker, search};
@@ -46,11 +48,14 @@ pub(crate) type MonitorFactory<'a> = dyn Fn() -> Box<dyn Monitor> + Send + Sync 
 pub struct Explorer<'a> {
     pub(crate) name: String,
     pub(crate) seeds: Range<u64>,
+    /// The seeds were given.
+    pub(crate) limited: bool,
     pub(crate) strategy: Strategy,
     pub(crate) settings: Settings,
     pub(crate) workers: usize,
     pub(crate) max_failures: usize,
     pub(crate) distinct: bool,
+    pub(crate) schedules: bool,
     pub(crate) determinism: bool,
     pub(crate) monitor: Option<std::sync::Arc<MonitorFactory<'a>>>,
     pub(crate) stop: Option<&'a AtomicBool>,
@@ -73,6 +78,7 @@ impl<'a> Explorer<'a> {
         Self {
             name: String::from("closure"),
             seeds: 0..1_000,
+            limited: false,
             strategy: Strategy::Portfolio,
             settings: Settings {
                 max_steps: MAX_STEPS,
@@ -85,6 +91,7 @@ impl<'a> Explorer<'a> {
             workers: 1,
             max_failures: 1,
             distinct: false,
+            schedules: false,
             determinism: true,
             monitor: None,
             stop: None,
@@ -102,11 +109,13 @@ impl<'a> Explorer<'a> {
         self
     }
 
-    /// One execution per seed. For [`Strategy::Dfs`] the *number* of seeds is the most executions, and the first seed
-    /// is that of all of them. Seeds are below 2^63; greater ones are left out.
+    /// One execution per seed. For [`Strategy::Dfs`] and [`Strategy::Exhaustive`] the *number* of seeds is the most
+    /// executions, and the first seed is that of all of them; tests ([`crate::check`], `#[interleaf::test]`) explore
+    /// exhaustively to the end if no number was given, and fail if one was given that is too low. Seeds are below 2^63; greater ones are left out.
     pub fn seeds(mut self, seeds: Range<u64>) -> Self {
         // Workers count in blocks past the end; the cap keeps them from running over.
         self.seeds = seeds.start.min(1 << 63)..seeds.end.min(1 << 63);
+        self.limited = true;
         self
     }
 
@@ -164,6 +173,13 @@ impl<'a> Explorer<'a> {
     /// Counts distinct interleavings (Mazurkiewicz traces). Costs some nanoseconds a step.
     pub fn count_distinct(mut self, on: bool) -> Self {
         self.distinct = on;
+        self
+    }
+
+    /// Exhaustive exploration: counts the schedules of every trace, and the preemptions that each needs, instead of
+    /// those of a sample. Takes more time than the runs if threads have much to do that nobody else sees.
+    pub fn count_schedules(mut self, on: bool) -> Self {
+        self.schedules = on;
         self
     }
 
@@ -229,7 +245,7 @@ impl<'a> Explorer<'a> {
         if let Strategy::Dfs { preemptions } = self.strategy {
             return search(self, preemptions, deadline, &f);
         }
-        if let Strategy::Exhaustive { .. } = self.strategy {
+        if let Strategy::Exhaustive { .. } | Strategy::Iterative { .. } | Strategy::Delays { .. } = self.strategy {
             return crate::exhaustive::search::search(self, deadline, &f);
         }
         let next = AtomicU64::new(self.seeds.start);
@@ -251,7 +267,7 @@ impl<'a> Explorer<'a> {
 }
 
 /// What an exhaustive exploration did besides its runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exhaustive {
     /// Runs that were given up at their end, because no trace was left for them.
     pub redundant: u64,
@@ -261,18 +277,70 @@ pub struct Exhaustive {
     pub depth: u64,
     /// The estimated number of traces, if it was asked for.
     pub estimate: Estimate,
+    /// Runs of traces beyond the bound on preemptions or delays: they had to be made to find others, and are neither
+    /// executions nor failures.
+    pub beyond: u64,
+    /// Bounds in turn: runs of traces that an earlier round had found.
+    pub again: u64,
+    /// Failures that cut their run, so that traces that go on otherwise may have been missed: deadlocks do not.
+    pub cut: u64,
+    /// Traces that were taken as within the bound, since they have too many schedules to tell.
+    pub unjudged: u64,
+    /// Traces whose runs did not deadlock, failed ones included.
+    pub traces: u64,
+    /// Traces whose runs deadlocked.
+    pub deadlocked: u64,
+    /// Schedules that all these stand for: the number of runs that a search without any reduction would make. `None`
+    /// if they are more than 2^128 or too many to be counted.
+    pub schedules: Option<u128>,
+    /// `schedules` was counted trace by trace. Otherwise it is an estimate from a sample that is the same each time:
+    /// each of the first 64 traces, each second one up to 128, each fourth one up to 256, and so on.
+    pub schedules_are_exact: bool,
+    /// Most preemptions that a trace needs, among those that were looked at (all of them with a bound on preemptions or
+    /// [`Explorer::count_schedules`], otherwise that sample).
+    pub preemptions: u32,
+}
+
+impl Default for Exhaustive {
+    /// What no exploration did.
+    fn default() -> Self {
+        Self::NONE
+    }
 }
 
 impl Exhaustive {
+    pub(crate) const NONE: Self = Self {
+        redundant: 0,
+        probes: 0,
+        depth: 0,
+        estimate: Estimate { traces: 0.0, error: 0.0, samples: 0 },
+        beyond: 0,
+        again: 0,
+        cut: 0,
+        unjudged: 0,
+        traces: 0,
+        deadlocked: 0,
+        schedules: Some(0),
+        schedules_are_exact: true,
+        preemptions: 0,
+    };
+
     fn merge(&mut self, other: &Self) {
         self.redundant += other.redundant;
         self.probes += other.probes;
+        self.depth = self.depth.max(other.depth);
         if self.estimate.samples == 0 {
             self.estimate = other.estimate;
         }
-        if other.depth > self.depth {
-            self.depth = other.depth;
-        }
+        self.beyond += other.beyond;
+        self.again += other.again;
+        self.cut += other.cut;
+        self.unjudged += other.unjudged;
+        self.traces += other.traces;
+        self.deadlocked += other.deadlocked;
+        self.schedules = self.schedules.zip(other.schedules).and_then(|(a, b)| a.checked_add(b));
+        self.schedules_are_exact &= other.schedules_are_exact;
+        self.preemptions = self.preemptions.max(other.preemptions);
     }
 }
 
@@ -289,7 +357,8 @@ pub struct Report {
     pub distinct_is_exact: bool,
     /// The failed runs, by seed. At most as many as asked for.
     pub failures: Vec<Failure>,
-    /// Depth-first search: every schedule was run.
+    /// Depth-first search: every schedule was run. Exhaustive exploration: every trace was, or everything that was
+    /// left at the beginning of this part.
     pub complete: bool,
     /// Sampled runs that were made twice and compared.
     pub compared: u64,
@@ -303,7 +372,11 @@ pub struct Report {
     pub exhaustive: Exhaustive,
     /// What an exhaustive exploration has left to do, if it was stopped.
     pub frontier: Option<Frontier>,
+    /// What each strategy that took part has seen, and how likely its next run shows something new; by name. Empty unless
+    /// distinct interleavings were counted, and for a search through all schedules, which is no sample.
+    pub coverage: Vec<Coverage>,
     pub(crate) set: Distinct,
+    tallies: BTreeMap<String, Tally>,
 }
 
 impl Default for Report {
@@ -326,14 +399,11 @@ impl Report {
             repeated: 0,
             fired: [0; 2],
             abandoned: 0,
-            exhaustive: Exhaustive {
-                redundant: 0,
-                probes: 0,
-                depth: 0,
-                estimate: Estimate { traces: 0.0, error: 0.0, samples: 0 },
-            },
+            exhaustive: Exhaustive::NONE,
             frontier: None,
+            coverage: Vec::new(),
             set: Distinct::new(),
+            tallies: BTreeMap::new(),
         }
     }
 
@@ -350,15 +420,28 @@ impl Report {
         self.abandoned += other.abandoned;
         self.exhaustive.merge(&other.exhaustive);
         self.set.merge(&other.set);
+        for (strategy, tally) in other.tallies {
+            self.tallies.entry(strategy).or_insert_with(Tally::new).merge(tally);
+        }
+        self.sum_up();
+    }
+
+    /// Takes what a worker has seen under each strategy.
+    pub(super) fn cover(&mut self, strategies: &[Strategy], tallies: Vec<Tally>) {
+        let named = strategies.iter().map(ToString::to_string).zip(tallies);
+        self.tallies.extend(named.filter(|(_, tally)| tally.runs() > 0));
+    }
+
+    fn sum_up(&mut self) {
         self.distinct = self.set.count();
         self.distinct_is_exact = self.set.is_exact();
+        self.coverage = self.tallies.iter().map(|(strategy, tally)| Coverage::of(strategy, tally)).collect();
     }
 
     pub(crate) fn finish(&mut self, max_failures: usize) {
         self.failures.sort_by_key(|f| f.seed);
         self.failures.truncate(max_failures);
-        self.distinct = self.set.count();
-        self.distinct_is_exact = self.set.is_exact();
+        self.sum_up();
     }
 
     /// The first failed run.

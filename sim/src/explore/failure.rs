@@ -36,6 +36,8 @@ pub struct Blocked {
     pub holders: Vec<Waited>,
     /// A reader that waits behind a waiting writer.
     pub behind_writer: bool,
+    /// At a barrier: how many threads have arrived, and how many it takes.
+    pub arrived: Option<(usize, usize)>,
 }
 
 /// Why a run failed.
@@ -181,6 +183,9 @@ impl Blocked {
         if self.behind_writer {
             line.push_str(", behind a writer that waits");
         }
+        if let Some((arrived, of)) = self.arrived {
+            let _ = write!(line, ", where {arrived} of {of} have arrived");
+        }
         line
     }
 }
@@ -233,6 +238,31 @@ pub(crate) const STRATEGY_PANIC: &str = "the strategy";
 /// What stands for the strategy of a run that was replayed.
 pub(crate) const REPLAY: &str = "replay";
 
+/// An operation of a thread, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// The thread's name.
+    pub thread: String,
+    /// What it does.
+    pub kind: OpKind,
+    /// The object's name, or the place where it was made; empty for operations without one.
+    pub object: String,
+    /// `file:line:column` of the operation.
+    pub location: String,
+}
+
+/// The nearest run that passes: it orders these two operations in the other way, and follows the failed run otherwise
+/// as far as it can. Found by exhaustive exploration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reversal {
+    /// What comes first in the failed run.
+    pub earlier: Operation,
+    /// What comes first in the run that passes. In a deadlock this may be an operation that was waited for in vain.
+    pub later: Operation,
+    /// The token of the run that passes.
+    pub token: String,
+}
+
 /// A failed run, with everything that is needed to see it again.
 #[derive(Clone, Debug)]
 pub struct Failure {
@@ -250,6 +280,9 @@ pub struct Failure {
     pub trace: Trace,
     /// Stack of the panic, if the run failed by one.
     pub backtrace: Option<String>,
+    /// What it hangs on. Only exhaustive exploration looks for that, at its first eight failures, and there need not be
+    /// a single such order.
+    pub reversal: Option<Reversal>,
 }
 
 impl Failure {
@@ -289,6 +322,10 @@ impl fmt::Display for Failure {
             writeln!(f, "  {line}")?;
         }
         writeln!(f)?;
+        if let Some(reversal) = &self.reversal {
+            writeln!(f, "  {reversal}")?;
+            writeln!(f, "  replay of that: {}", reversal.token)?;
+        }
         write!(f, "  replay: {}", self.token)
     }
 }
@@ -306,6 +343,7 @@ mod tests {
             location: "a.rs:1:1".into(),
             holders: Vec::new(),
             behind_writer: false,
+            arrived: None,
         };
         FailureKind::Deadlock { threads: objects.iter().map(blocked).collect(), all: true }
     }

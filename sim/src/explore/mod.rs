@@ -7,8 +7,10 @@
 //! * [`replay`]: that line run again
 //! * [`check`]: the entry points for tests
 //! * [`distinct`]: how many different interleavings were seen
+//! * [`coverage`]: what each strategy has seen of them, and how likely something new is
 
 pub(crate) mod check;
+pub(crate) mod coverage;
 mod distinct;
 pub(crate) mod explorer;
 pub(crate) mod failure;

@@ -103,6 +103,7 @@ fn run<F: Fn()>(
         token: token.to_string(),
         trace,
         backtrace,
+        reversal: None,
     });
     if diverged { Replay::Diverged(failure) } else { Replay::Failed(failure) }
 }

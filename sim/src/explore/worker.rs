@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::choice::{name_hash, seed_of, stream_seed};
+use crate::choice::stream_seed;
 use crate::runtime::execution::{Detail, Machine, Outcome};
 use crate::strategy::bytes::Bytes;
 use crate::strategy::dfs::Dfs;
@@ -12,11 +12,10 @@ use crate::strategy::replay::Raw;
 use crate::strategy::{Active, Plan, Strategy};
 use crate::trace::Trace;
 
+use super::coverage::Tally;
 use super::explorer::{Explorer, Report};
 use super::failure::{Failure, FailureKind, STRATEGY_PANIC};
 use super::token::Token;
-
-const STRATEGY: u64 = name_hash("strategy");
 
 /// Seeds that a worker takes at a time.
 const BLOCK: u64 = 64;
@@ -24,6 +23,10 @@ const BLOCK: u64 = 64;
 /// Runs made beforehand to learn how long the program is. Their seeds are fixed, so that what a seed means does not
 /// depend on which seeds were run before, or by how many workers.
 const PROFILE_RUNS: u64 = 8;
+
+/// As many for strategies that need to know how many operations each thread has: a thread that returns early in a few
+/// runs must not be taken for a short one.
+const COUNTING_RUNS: u64 = 20;
 
 /// What the profile says of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +42,8 @@ pub(crate) struct Worker<'a, 'b, F> {
     f: &'a F,
     pub(crate) machine: Machine,
     pub(crate) report: Report,
+    /// Classes seen, by [`Strategy::parts`].
+    tallies: Vec<Tally>,
     profile: Profile,
     deadline: Option<Instant>,
 }
@@ -48,8 +53,10 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         let machine = Machine::new(explorer.settings);
         let report = Report::empty();
         let profile = Profile { length: 2, every_operation: false };
-        let mut worker = Self { explorer, f, machine, report, profile, deadline };
-        if matches!(explorer.strategy, Strategy::Random | Strategy::Pct { .. } | Strategy::Portfolio) {
+        let tallies = explorer.strategy.parts().iter().map(|_| Tally::new()).collect();
+        let mut worker = Self { explorer, f, machine, report, tallies, profile, deadline };
+        use Strategy::{Pct, Portfolio, Pos, Random, Surw, Urw};
+        if matches!(explorer.strategy, Random | Pct { .. } | Pos | Urw | Surw | Portfolio) {
             worker.profile = worker.measure();
             worker.machine.every_operation(worker.profile.every_operation);
         }
@@ -58,10 +65,24 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
 
     fn measure(&mut self) -> Profile {
         let mut profile = Profile { length: 2, every_operation: false };
-        for i in 0..PROFILE_RUNS {
-            let outcome = self.machine.run(self.f, stream_seed(i, "profile"), Plan::Random, Detail::Choices, None);
-            profile.length = profile.length.max(outcome.steps);
-            profile.every_operation |= outcome.observed_late;
+        let strategy = &self.explorer.strategy;
+        let counts = matches!(strategy, Strategy::Urw | Strategy::Surw | Strategy::Portfolio);
+        let objects = matches!(strategy, Strategy::Surw);
+        self.machine.forget_profile(objects);
+        for i in 0..if counts { COUNTING_RUNS } else { PROFILE_RUNS } {
+            if i == PROFILE_RUNS && profile.every_operation {
+                // What was counted without the releases is void.
+                self.machine.every_operation(true);
+                self.machine.forget_profile(objects);
+            }
+            let plan = if counts { Plan::Learn } else { Plan::Random };
+            let outcome = self.machine.run(self.f, stream_seed(i, "profile"), plan, Detail::Choices, None);
+            self.machine.learn_profile();
+            // These two are the same whether or not operations are counted, so PCT is the same alone and in the portfolio.
+            if i < PROFILE_RUNS {
+                profile.length = profile.length.max(outcome.steps);
+                profile.every_operation |= outcome.observed_late;
+            }
         }
         profile
     }
@@ -89,6 +110,7 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
             }
         }
         self.report.abandoned = self.machine.rt().abandoned;
+        self.report.cover(self.explorer.strategy.parts(), self.tallies);
         total.lock().unwrap_or_else(PoisonError::into_inner).merge(self.report);
     }
 
@@ -107,6 +129,9 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         let detail = if self.explorer.distinct { Detail::Order } else { Detail::Choices };
         let outcome = self.execute(seed, detail);
         self.count(&outcome);
+        if self.explorer.distinct {
+            self.tallies[self.explorer.strategy.part(seed)].add(outcome.interleaving);
+        }
         if let Some(kind) = outcome.failure {
             let failure = self.confirm(seed, *kind, outcome.steps);
             self.report.failures.push(failure);
@@ -160,23 +185,27 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         match &self.explorer.strategy {
             Strategy::Random => Plan::Random,
             Strategy::Pct { depth } => pct(*depth),
-            Strategy::Portfolio => match seed_of(seed, STRATEGY) % 3 {
-                0 => Plan::Random,
-                depth => pct(depth as u32 + 1),
+            Strategy::Pos => Plan::Pos,
+            Strategy::Urw => Plan::Urw,
+            Strategy::Surw => Plan::Surw,
+            Strategy::Portfolio => match Strategy::member(seed) {
+                0 => pct(2),
+                1 => Plan::Pos,
+                _ => Plan::Urw,
             },
             Strategy::Bytes(input) => Plan::Asked(Active::Asked(Box::new(Bytes::new(input.clone())))),
             Strategy::Custom(make) => Plan::Asked(Active::Asked(make(seed))),
-            Strategy::Dfs { .. } | Strategy::Exhaustive { .. } => Plan::Random,
+            Strategy::Dfs { .. }
+            | Strategy::Exhaustive { .. }
+            | Strategy::Iterative { .. }
+            | Strategy::Delays { .. } => Plan::Random,
         }
     }
 
     /// Its name, for reports.
     fn strategy_name(&self, seed: u64) -> String {
-        match (&self.explorer.strategy, self.plan(seed)) {
-            (Strategy::Portfolio, Plan::Random) => "random".into(),
-            (Strategy::Portfolio, Plan::Pct { depth, .. }) => format!("pct:{depth}"),
-            (strategy, _) => strategy.to_string(),
-        }
+        let strategy = &self.explorer.strategy;
+        strategy.parts()[strategy.part(seed)].to_string()
     }
 
     /// Runs the failed run again with everything on. If it does not fail in the same way, the program is not under
@@ -201,12 +230,25 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         self.failure(seed, kind, trace)
     }
 
+    /// The token of the last run.
+    pub(crate) fn token(&self, seed: u64, trace: &Trace) -> String {
+        Token::of(&self.explorer.name, seed, self.machine.settings_of_last_run(), trace).to_string()
+    }
+
     fn failure(&self, seed: u64, mut kind: FailureKind, trace: Trace) -> Failure {
-        let settings = self.machine.settings_of_last_run();
-        let token = Token::of(&self.explorer.name, seed, settings, &trace).to_string();
+        let token = self.token(seed, &trace);
         let backtrace = kind.take_backtrace();
         let strategy = self.strategy_name(seed);
-        Failure { kind, seed, strategy, found_after: self.report.executions - 1, token, trace, backtrace }
+        Failure {
+            kind,
+            seed,
+            strategy,
+            found_after: self.report.executions - 1,
+            token,
+            trace,
+            backtrace,
+            reversal: None,
+        }
     }
 
     /// Runs a seed twice more with everything on and compares event by event.

@@ -50,6 +50,20 @@ pub enum OpKind {
     Send,
     /// Receive from a channel.
     Recv,
+    /// On a channel without buffer: begin (or, if it failed, end by a timeout) of the wait for the other side.
+    Meet,
+    /// `Barrier::wait`: the thread arrives.
+    Barrier,
+    /// The barrier has opened and lets the thread pass.
+    Pass,
+    /// Begin of a `Once`, `OnceLock` or `LazyLock`'s initialisation.
+    Init,
+    /// End of an initialisation; it failed if the initialiser panicked.
+    InitEnd,
+    /// Look at a `Once`, `OnceLock` or `LazyLock`: whether it is initialised.
+    InitRead,
+    /// `Once::wait`, `OnceLock::wait`.
+    InitWait,
     /// `JoinHandle::join`.
     Join,
     /// `thread::park`.

@@ -19,7 +19,7 @@ pub(crate) unsafe fn next_thread(r: *mut Rt) -> Option<usize> {
         if matches!((*r).active, Active::Guided(_)) {
             return guided(r);
         }
-        if running.is_none() && matches!((*r).active, Active::Dfs(_)) {
+        if matches!((*r).active, Active::Dfs(_)) && last_yields(&*r) {
             // A thread that yields is no option while others can run, or a spin loop would be searched for ever.
             enabled = others(&*r).unwrap_or(enabled);
         }
@@ -88,26 +88,50 @@ pub(crate) unsafe fn over(r: *mut Rt) {
     }
 }
 
+/// A failure cuts the run; the threads other than the failed one are where they were.
+///
+/// # Safety
+/// As [`next_thread`].
+pub(crate) unsafe fn cut(r: *mut Rt) {
+    // SAFETY: as the caller; the guide is taken out of the runtime while it runs.
+    unsafe {
+        let mut active = std::mem::replace(&mut (*r).active, Active::None);
+        if let Active::Guided(guide) = &mut active {
+            guide.cut(&mut *r);
+        }
+        (*r).active = active;
+    }
+}
+
 /// Number of the sync object that the thread in `slot` has announced an operation on.
 pub(crate) fn operand(rt: &mut Rt, slot: usize) -> Option<u32> {
     announced(rt, slot).object
 }
 
-/// The enabled threads without the one that ran last, if that yields and there are others.
-fn others(r: &Rt) -> Option<u64> {
+/// Whether the thread that ran last can go on and yields.
+fn last_yields(r: &Rt) -> bool {
     let cur = r.last;
-    let yields = cur < MAX_THREADS && r.enabled >> cur & 1 == 1 && r.pending[cur].kind.gives_way();
-    let others = r.enabled & !(1u64.checked_shl(cur as u32).unwrap_or(0));
-    (yields && others != 0).then_some(others)
+    cur < MAX_THREADS && r.enabled >> cur & 1 == 1 && r.pending[cur].kind.gives_way()
 }
 
-/// The thread that ran last, if it can go on and does not yield; and whom a run without preemptions takes: the running
-/// thread, else the lowest that can run, a yielding one last.
+/// The enabled threads without the one that ran last, if there are any.
+fn others(r: &Rt) -> Option<u64> {
+    let others = r.enabled & !(1u64.checked_shl(r.last as u32).unwrap_or(0));
+    (others != 0).then_some(others)
+}
+
+/// The thread that ran last, if it can go on and does not wait for others; and whom a run without preemptions takes: the
+/// running thread, else the lowest that can run, a waiting one last. A thread waits for others if it yields or sleeps, and
+/// if only the time-out of its operation lets it go on: a loop around that would leave the others no turn.
 pub(crate) fn course(r: &Rt) -> (Option<usize>, usize) {
     let cur = r.last;
     let can = cur < MAX_THREADS && r.enabled >> cur & 1 == 1;
-    let running = (can && !r.pending[cur].kind.gives_way()).then_some(cur);
-    let default = running.unwrap_or_else(|| others(r).unwrap_or(r.enabled).trailing_zeros() as usize);
+    let waits = can && (last_yields(r) || r.sleepers >> cur & 1 == 1);
+    let running = (can && !waits).then_some(cur);
+    let default = running.unwrap_or_else(|| {
+        let options = if waits { others(r) } else { None };
+        options.unwrap_or(r.enabled).trailing_zeros() as usize
+    });
     (running, default)
 }
 

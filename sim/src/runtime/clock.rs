@@ -14,6 +14,9 @@ use super::point::{give_way, point};
 use super::rt::{MAX_THREADS, Rt, SLOW_TIME, bits};
 use super::{ask, record, threads};
 
+/// Virtual time ends before this many seconds.
+const NEVER: u64 = 1 << 62;
+
 /// Suspends the running thread for `duration` of virtual time.
 ///
 /// # Safety
@@ -33,7 +36,8 @@ pub(crate) unsafe fn sleep(r: *mut Rt, duration: Duration, location: &'static Lo
     }
 }
 
-/// Lets the running thread be woken by the clock, too, after `duration`. It must not be enabled otherwise.
+/// Lets the running thread, which cannot go on otherwise, be woken by the clock after `duration`. A moment that no
+/// [`Instant`](crate::time::Instant) stands for never comes, as in std.
 ///
 /// # Safety
 /// As [`sleep`].
@@ -41,10 +45,13 @@ pub(crate) unsafe fn start(r: *mut Rt, duration: Duration) {
     // SAFETY: as the caller; nothing switches here.
     unsafe {
         let me = (*r).cur & (MAX_THREADS - 1);
-        (*r).wake_at[me] = (*r).now.saturating_add(duration);
-        (*r).sleepers |= 1 << me;
-        (*r).slow |= SLOW_TIME;
-        enable_first(r);
+        (*r).enabled &= !(1 << me);
+        if let Some(moment) = (*r).now.checked_add(duration).filter(|moment| moment.as_secs() < NEVER) {
+            (*r).wake_at[me] = moment;
+            (*r).sleepers |= 1 << me;
+            (*r).slow |= SLOW_TIME;
+            enable_first(r);
+        }
         record::touched(r, Object::Clock, OpKind::Load);
         give_way(r);
     }

@@ -1,6 +1,7 @@
 //! Threads that can never run again.
 //!
-//! A thread that waits for a lock can go on only if every holder can; a thread that joins, only if the joined one can.
+//! A thread that waits for a lock can go on only if every holder can; a thread that joins, only if the joined one can;
+//! a thread that waits for an initialisation, only if the thread that runs it can.
 //! All other threads are given the benefit of the doubt (somebody may notify, send, unpark). The threads outside the
 //! least set that is closed under these rules are stuck for good, even while others run: that is reported at the
 //! announcement that closes the cycle, not when everything has stopped.
@@ -9,7 +10,9 @@ use crate::explore::failure::{Blocked, FailureKind, Waited};
 use crate::monitor::OpKind;
 
 use super::context;
+use super::objects::barrier::BarrierCore;
 use super::objects::lock::LockCore;
+use super::objects::once::OnceCore;
 use super::point::cancelled;
 use super::rt::{Pending, RUNNER, Rt, bits};
 use super::threads;
@@ -26,10 +29,29 @@ fn lock_of(pending: Pending) -> Option<&'static LockCore> {
     }
 }
 
-/// Who has what an announced operation is about: the joined thread, or the holders of the lock.
+/// The cell whose initialisation an announced operation waits for.
+fn once_of(pending: Pending) -> Option<&'static OnceCore> {
+    match pending.kind {
+        // SAFETY: as in `lock_of`: these kinds are announced by `OnceCore` only, whose header is its first field.
+        OpKind::Init | OpKind::InitWait => Some(unsafe { &*(pending.at as *const OnceCore) }),
+        _ => None,
+    }
+}
+
+/// How many have arrived at the barrier at which an announced operation waits, and how many it takes.
+fn arrived(pending: Pending) -> Option<(usize, usize)> {
+    match pending.kind {
+        // SAFETY: as in `lock_of`: this kind is announced by `BarrierCore` only, whose header is its first field.
+        OpKind::Barrier => Some(unsafe { &*(pending.at as *const BarrierCore) }.arrived()),
+        _ => None,
+    }
+}
+
+/// Who has what an announced operation is about: the joined thread, the holders of the lock, or who initialises.
 fn holders(pending: Pending) -> u64 {
     match pending.kind {
         OpKind::Join => 1 << pending.at,
+        OpKind::Init | OpKind::InitWait => once_of(pending).map_or(0, OnceCore::initialiser),
         _ => lock_of(pending).map_or(0, LockCore::holders),
     }
 }
@@ -122,6 +144,7 @@ fn table(r: &mut Rt, who: u64) -> Vec<Blocked> {
         .map(|t| {
             let pending = r.pending[t];
             let lock = lock_of(pending);
+            let since = lock.and_then(LockCore::taken_at).or_else(|| once_of(pending).and_then(OnceCore::begun_at));
             Blocked {
                 thread: threads::label(r, r.number[t]),
                 runnable: r.enabled >> t & 1 == 1,
@@ -129,12 +152,10 @@ fn table(r: &mut Rt, who: u64) -> Vec<Blocked> {
                 object: object_label(r, pending),
                 location: pending.location.to_string(),
                 holders: bits(holders(pending))
-                    .map(|h| Waited {
-                        thread: threads::label(r, r.number[h]),
-                        since: lock.and_then(LockCore::taken_at).map(ToString::to_string),
-                    })
+                    .map(|h| Waited { thread: threads::label(r, r.number[h]), since: since.map(ToString::to_string) })
                     .collect(),
                 behind_writer: lock.is_some_and(LockCore::bars_readers) && pending.kind == OpKind::Read,
+                arrived: arrived(pending).filter(|_| r.enabled >> t & 1 == 0),
             }
         })
         .collect()

@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, TryRecvError, TrySendError};
 use std::time::Duration;
 
 use crate::exhaustive::record::Object;
@@ -195,13 +196,13 @@ pub(crate) fn now() -> Option<Duration> {
     }
 }
 
-pub(crate) fn park(location: &'static Location<'static>) -> bool {
+pub(crate) fn park(timeout: Option<Duration>, location: &'static Location<'static>) -> bool {
     let r = current();
     if r.is_null() {
         return false;
     }
     // SAFETY: see the top of the file.
-    unsafe { parking::park(r, location) }
+    unsafe { parking::park(r, timeout, location) }
     true
 }
 
@@ -242,26 +243,36 @@ pub(crate) fn notify(condvar: &CondvarCore, all: bool, location: &'static Locati
     true
 }
 
-/// A channel of the present run; `None` outside simulations.
+/// A channel of the present run, with room for `capacity` messages if that is bounded; `None` outside simulations.
 #[track_caller]
-pub(crate) fn channel<T>() -> Option<Arc<ChannelCore<T>>> {
+pub(crate) fn channel<T>(capacity: Option<usize>) -> Option<Arc<ChannelCore<T>>> {
     let r = current();
-    (!r.is_null()).then(|| Arc::new(ChannelCore::new(r)))
+    // Not in a closure, which would be the place where the channel was made.
+    if r.is_null() { None } else { Some(Arc::new(ChannelCore::new(r, capacity))) }
 }
 
 impl<T> ChannelCore<T> {
-    pub(crate) fn push(&self, value: T, location: &'static Location<'static>) -> Result<(), T> {
+    pub(crate) fn push_one(&self, value: T, location: &'static Location<'static>) -> Result<(), T> {
         // SAFETY: see the top of the file; `send` refuses a null runtime and other runs.
         unsafe { self.send(current(), value, location) }
     }
 
-    pub(crate) fn pop(&self, location: &'static Location<'static>) -> Option<T> {
-        // SAFETY: as in `push`.
-        unsafe { self.recv(current(), location) }
+    pub(crate) fn try_push(&self, value: T, location: &'static Location<'static>) -> Result<(), TrySendError<T>> {
+        // SAFETY: as in `push_one`.
+        unsafe { self.try_send(current(), value, location) }
     }
 
-    pub(crate) fn try_pop(&self, location: &'static Location<'static>) -> (Option<T>, bool) {
-        // SAFETY: as in `push`.
+    pub(crate) fn pop_one(
+        &self,
+        timeout: Option<Duration>,
+        location: &'static Location<'static>,
+    ) -> Result<T, RecvTimeoutError> {
+        // SAFETY: as in `push_one`.
+        unsafe { self.recv(current(), timeout, location) }
+    }
+
+    pub(crate) fn try_pop(&self, location: &'static Location<'static>) -> Result<T, TryRecvError> {
+        // SAFETY: as in `push_one`.
         unsafe { self.try_recv(current(), location) }
     }
 

@@ -14,7 +14,7 @@ use crate::trace::{Trace, TraceObject};
 
 use super::claim::Seat;
 use super::rt::{Mode, NOBODY, RUNNER, Rt, SLOW_ASKED, Settings, current, install};
-use super::{abort, context, overflow, panic_hook, point, record, teardown, threads, watchdog};
+use super::{abort, context, inlined, locals, overflow, panic_hook, point, record, teardown, threads, watchdog};
 
 const SCHEDULE: u64 = choice::name_hash("schedule");
 
@@ -78,6 +78,16 @@ impl Machine {
     /// Takes back the strategy that the last run used, to keep its state for the next.
     pub(crate) fn take_active(&mut self) -> Active {
         std::mem::replace(&mut self.rt.active, Active::None)
+    }
+
+    /// Forgets what profile runs have shown. Those that follow also learn who uses which object, if that is wanted.
+    pub(crate) fn forget_profile(&mut self, objects: bool) {
+        self.rt.inlined.forget(objects);
+    }
+
+    /// The last run was a profile run ([`Plan::Learn`]): keeps what it showed.
+    pub(crate) fn learn_profile(&mut self) {
+        self.rt.inlined.learn();
     }
 
     /// Makes every release of a lock a scheduling point from now on, or goes back to the setting.
@@ -147,6 +157,13 @@ impl Machine {
             r.panics.clear();
         }
         r.recursive.clear();
+        if !r.cells.is_empty() {
+            // Not freed: see `per_run`.
+            r.cells.clear();
+        }
+        if r.with_locals != 0 {
+            locals::forget(r);
+        }
         r.steps.store(0, Ordering::Relaxed);
         r.rng = Xoshiro256PlusPlus::seed_from_u64(choice::seed_of(seed, SCHEDULE));
         let named = detail == Detail::Full || monitor.is_some();
@@ -216,10 +233,21 @@ impl Rt {
                 self.slow |= SLOW_ASKED;
                 self.active = active;
             }
+            Plan::Pos => self.adopt_inlined(Mode::Pos),
+            Plan::Urw => self.adopt_inlined(Mode::Urw),
+            Plan::Surw => self.adopt_inlined(Mode::Surw),
+            Plan::Learn => self.adopt_inlined(Mode::Learn),
         }
     }
 
-    /// PCT (Burckhardt et al., ASPLOS 2010): `depth - 1` change points at uniform steps of `1..length`, whose
+    /// `above` is full and stays so: the scheduling point's own paths do not apply.
+    #[cold]
+    fn adopt_inlined(&mut self, mode: Mode) {
+        self.mode = mode;
+        inlined::begin(self);
+    }
+
+    /// PCT (Burckhardt et al., ASPLOS 2010): `depth - 1` change points at uniform steps of `0..length`, whose
     /// priorities `1..depth` are dealt in random order, *independent of when the points are reached*. Dealing them in
     /// the order of time would make some bugs of that depth unreachable.
     fn draw_changes(&mut self, depth: u32, length: u32) {
@@ -229,7 +257,7 @@ impl Rt {
         for priority in 1..depth as i32 {
             // Steps are uniform and independent, so the priorities stand in random order once sorted by step; for
             // equal steps the order is the one of the priorities, and the last one stays.
-            let step = 1 + self.below(length.max(2) - 1);
+            let step = self.below(length.max(1));
             self.changes.push((step, priority));
         }
         self.changes.sort_unstable();

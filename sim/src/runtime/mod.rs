@@ -6,10 +6,12 @@
 //! * [`clock`]: virtual time, sleepers
 //! * [`entry`]: the safe entrances that the façade uses
 //! * [`execution`]: one run from start to tear-down
+//! * [`locals`]: values of which each controlled thread has its own
 //! * [`teardown`]: unwinding what a failed run left behind
 //! * [`deadlock`]: cycles of waiting threads, and who holds what
 //! * [`record`]: what is noted of an operation when somebody looks: trace, happens-before hash, monitors
 //! * [`ask`]: strategies that are not inlined
+//! * [`inlined`]: strategies between those of the scheduling point and those behind a trait; [`effect`]: what conflicts
 //! * [`claim`]: which simulation an object belongs to; sharing one between two is refused
 //! * [`packet`]: where a thread leaves its result for `join`
 //! * [`panic_hook`]: panics inside a run are caught, located and kept quiet
@@ -36,8 +38,11 @@ pub(crate) mod claim;
 pub(crate) mod clock;
 pub(crate) mod context;
 pub(crate) mod deadlock;
+pub(crate) mod effect;
 pub(crate) mod entry;
 pub(crate) mod execution;
+pub(crate) mod inlined;
+pub(crate) mod locals;
 pub(crate) mod objects;
 pub(crate) mod overflow;
 pub(crate) mod packet;

@@ -10,7 +10,7 @@ use crate::monitor::OpKind;
 
 use super::context;
 use super::rt::{MAX_THREADS, Mode, NOBODY, Pending, RUNNER, Rt, bits, current, scale};
-use super::{ask, clock, deadlock, record, teardown};
+use super::{ask, clock, deadlock, inlined, record, teardown};
 
 /// Payload that unwinds a thread of a run that is being torn down. Never shown to anybody.
 pub(crate) struct Cancelled;
@@ -211,8 +211,8 @@ unsafe fn choose_thread(r: *mut Rt) -> usize {
                 choose_bit(enabled, word)
             }
             Mode::Pct => {
-                while (*r).step() >= (*r).next_change {
-                    change_point(r, last);
+                if (*r).step() >= (*r).next_change {
+                    change_points(r, enabled);
                 }
                 if last == cur && cur < MAX_THREADS && enabled & (*r).above == 0 && enabled >> cur & 1 == 1 {
                     cur
@@ -224,6 +224,7 @@ unsafe fn choose_thread(r: *mut Rt) -> usize {
                 Some(t) => t,
                 None => return RUNNER,
             },
+            Mode::Pos | Mode::Urw | Mode::Surw | Mode::Learn => inlined::next_thread(r, enabled),
         };
         if (*r).track {
             record::decided(r, enabled, t, false);
@@ -248,19 +249,21 @@ unsafe fn over(r: *mut Rt) -> usize {
     }
 }
 
-/// PCT: the thread that ran `last` falls to the priority that this change point was given beforehand.
+/// PCT: the thread that is about to make this step falls to the priority that the change point was given beforehand.
+/// Before the step, not after it: so the very first step of a run can be put off, too.
 #[cold]
 #[inline(never)]
-unsafe fn change_point(r: *mut Rt, last: usize) {
+unsafe fn change_points(r: *mut Rt, enabled: u64) {
     // SAFETY: as `next_thread`.
     unsafe {
-        let (_, priority) = (&(*r).changes)[(*r).change_index];
-        if last < MAX_THREADS {
-            set_priority(r, last, priority);
+        let falls = highest(r, enabled);
+        while (*r).step() >= (*r).next_change {
+            let (_, priority) = (&(*r).changes)[(*r).change_index];
+            set_priority(r, falls, priority);
+            (*r).change_index += 1;
+            let changes = &(*r).changes;
+            (*r).next_change = changes.get((*r).change_index).map_or(u32::MAX, |c| c.0);
         }
-        (*r).change_index += 1;
-        let changes = &(*r).changes;
-        (*r).next_change = changes.get((*r).change_index).map_or(u32::MAX, |c| c.0);
     }
 }
 
@@ -331,11 +334,11 @@ pub(crate) unsafe fn choose(r: *mut Rt, options: u64) -> usize {
             return options.trailing_zeros() as usize;
         }
         let value = match (*r).mode {
-            Mode::Random | Mode::Pct => {
+            Mode::Asked => ask::choose(r, options),
+            _ => {
                 let word = (*r).random();
                 choose_bit(options, word)
             }
-            Mode::Asked => ask::choose(r, options),
         };
         if (*r).track {
             record::decided(r, options, value, true);

@@ -7,7 +7,8 @@
 //! mixes both into both; reading operations mix the object's last write into the thread and are summed up beside it,
 //! so that reads which commute give the same hash in either order. The hashes of all threads together identify the
 //! Mazurkiewicz trace: two runs agree if and only if (up to collisions of 64 bits) they order all conflicting
-//! operations in the same way. Failed compare-and-swaps and failed tries are reads; so are read locks.
+//! operations in the same way. Failed compare-and-swaps and failed tries are reads; so are read locks, sends and receives
+//! that fail, and looks at what is initialised already.
 
 use std::panic::Location;
 use std::time::Duration;

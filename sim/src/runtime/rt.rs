@@ -5,6 +5,7 @@
 //! the dual-mode façade.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +19,10 @@ use crate::monitor::{Monitor, OpKind};
 use crate::strategy::Active;
 
 use super::context::Contexts;
+use super::inlined::Inlined;
+use super::locals::Local;
 use super::objects::header::Header;
+use super::objects::per_run::Kept;
 use super::panic_hook::Caught;
 use super::record::Tracks;
 use super::threads::ThreadRecord;
@@ -40,13 +44,19 @@ pub(crate) struct Pending {
 }
 
 /// Which inlined way of choosing the scheduling point uses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Mode {
     Random,
     Pct,
     /// Ask [`Rt::active`].
     Asked,
+    // Those of [`super::inlined`].
+    Pos,
+    Urw,
+    Surw,
+    /// A random walk that learns the program's size.
+    Learn,
 }
 
 /// Settings that hold for every execution of an exploration.
@@ -148,6 +158,7 @@ pub(crate) struct Rt {
     pub(crate) lowest: i32,
 
     pub(crate) active: Active,
+    pub(crate) inlined: Box<Inlined>,
     pub(crate) tracks: Tracks,
     pub(crate) monitor: Option<Box<dyn Monitor>>,
     pub(crate) failure: Option<Box<FailureKind>>,
@@ -170,6 +181,12 @@ pub(crate) struct Rt {
     pub(crate) log_buffer: Vec<u8>,
     /// Threads that could not be unwound, over all executions.
     pub(crate) abandoned: u64,
+    /// What objects that may stand in statics are in this run, by their ids. Looked up, never walked through.
+    pub(crate) cells: BTreeMap<u64, Kept>,
+    /// The thread-locals of each slot's thread, in the order of first use.
+    pub(crate) locals: [Vec<Local>; MAX_THREADS],
+    /// The slots that have had thread-locals in this run.
+    pub(crate) with_locals: u64,
 }
 
 thread_local! {
@@ -253,6 +270,7 @@ impl Rt {
             change_index: 0,
             lowest: 0,
             active: Active::None,
+            inlined: Box::new(Inlined::new()),
             tracks: Tracks::new(),
             monitor: None,
             failure: None,
@@ -268,6 +286,9 @@ impl Rt {
             capture_backtraces: false,
             log_buffer,
             abandoned: 0,
+            cells: BTreeMap::new(),
+            locals: [const { Vec::new() }; MAX_THREADS],
+            with_locals: 0,
         });
         rt.log = rt.log_buffer.as_mut_ptr();
         rt

@@ -18,7 +18,7 @@ use super::packet::Packet;
 use super::panic_hook::Caught;
 use super::point::{Cancelled, cancelled, go_on, next_thread, set_priority};
 use super::rt::{MAX_THREADS, Mode, Pending, RUNNER, Rt, current};
-use super::{context, deadlock, record, teardown};
+use super::{ask, context, deadlock, inlined, locals, record, teardown};
 
 /// What [`crate::thread::scope`] panics with.
 pub(crate) const SCOPED_PANIC: &str = "a scoped thread panicked";
@@ -156,6 +156,8 @@ unsafe fn enlist(raw: *mut Rt, name: Option<Arc<str>>) -> usize {
         let priority = (1 << 20) + (r.random() >> 36) as i32;
         // SAFETY: as above; `r` is not used after.
         unsafe { set_priority(raw, slot, priority) };
+    } else if r.mode > Mode::Asked {
+        inlined::enlisted(r, slot, ordinal);
     }
     // SAFETY: as above.
     let r = unsafe { &mut *raw };
@@ -216,7 +218,7 @@ unsafe fn catch<T>(r: *mut Rt, f: impl FnOnce() -> T) -> std::thread::Result<T> 
 
 /// A thread's base frame has caught a panic: a violation ends the run, any other panic waits for a joiner.
 #[cold]
-unsafe fn note_panic(r: *mut Rt, payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
+pub(super) unsafe fn note_panic(r: *mut Rt, payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
     // SAFETY: `r` is this OS thread's runtime; nothing switches here.
     let r = unsafe { &mut *r };
     let slot = r.cur;
@@ -261,10 +263,11 @@ unsafe fn main_panicked(r: *mut Rt) {
     r.cancel = true;
 }
 
-/// The running thread has ended. Returns who goes on.
+/// The running thread has ended, but for its thread-locals. Returns who goes on.
 unsafe fn ended(r: *mut Rt) -> usize {
     // SAFETY: `r` is this OS thread's runtime.
     unsafe {
+        locals::destroy(r);
         let me = (*r).cur;
         let bit = 1u64 << me;
         if (*r).track {
@@ -273,6 +276,9 @@ unsafe fn ended(r: *mut Rt) -> usize {
         (*r).alive &= !bit;
         (*r).enabled &= !bit;
         (*r).unwinding &= !bit;
+        if (*r).cancel {
+            ask::cut(r);
+        }
         let joiners = (*r).joiners[me];
         (*r).enabled |= joiners;
         (*r).eager |= joiners;

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::fmt;
-use std::panic::Location;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
 
@@ -66,6 +66,24 @@ impl Condvar {
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         let (guard, timed_out) = self.wait_until(guard, Some(timeout), Location::caller());
         guard.inner.lock().checked((guard, WaitTimeoutResult(timed_out)))
+    }
+
+    /// As [`Condvar::wait_timeout`], in milliseconds, and the other way round: the flag is false if the time was up.
+    ///
+    /// # Errors
+    /// As [`Condvar::wait`].
+    ///
+    /// # Panics
+    /// As [`Condvar::wait`].
+    #[deprecated(note = "replaced by `Condvar::wait_timeout`")]
+    #[track_caller]
+    pub fn wait_timeout_ms<'a, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        ms: u32,
+    ) -> LockResult<(MutexGuard<'a, T>, bool)> {
+        let (guard, timed_out) = self.wait_until(guard, Some(Duration::from_millis(u64::from(ms))), Location::caller());
+        guard.inner.lock().checked((guard, !timed_out))
     }
 
     /// Waits while `condition` holds, but not longer than `timeout` in all.
@@ -159,6 +177,9 @@ impl Condvar {
         &self.core.header
     }
 }
+
+impl UnwindSafe for Condvar {}
+impl RefUnwindSafe for Condvar {}
 
 impl Default for Condvar {
     #[track_caller]

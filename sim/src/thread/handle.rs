@@ -188,17 +188,26 @@ impl Builder {
     /// If the system cannot start one.
     ///
     /// # Panics
-    /// If a run has 64 threads alive.
+    /// If a run has 64 threads alive, or if the name contains a null byte.
     pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let name: Option<Arc<str>> = self.name.as_deref().map(Arc::from);
+        let name = self.shared_name();
         match entry::spawn(f, name) {
             Ok(joinable) => Ok(simulated(joinable)),
             Err(f) => self.real().spawn(f).map(real),
         }
+    }
+
+    /// The name for a simulated thread.
+    pub(super) fn shared_name(&self) -> Option<Arc<str>> {
+        let name = self.name.as_deref()?;
+        if let Err(error) = std::ffi::CString::new(name) {
+            panic!("thread name may not contain interior null bytes: {error:?}");
+        }
+        Some(Arc::from(name))
     }
 
     pub(super) fn real(self) -> std::thread::Builder {

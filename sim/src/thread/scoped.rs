@@ -115,7 +115,7 @@ impl Builder {
     /// If the system cannot start one.
     ///
     /// # Panics
-    /// If a run has 64 threads alive.
+    /// If a run has 64 threads alive, or if the name contains a null byte.
     pub fn spawn_scoped<'scope, F, T>(
         self,
         scope: &'scope Scope<'scope, '_>,
@@ -127,7 +127,7 @@ impl Builder {
     {
         let kind = match &scope.started {
             Started::Simulated(list) => {
-                let name: Option<Arc<str>> = self.name.as_deref().map(Arc::from);
+                let name = self.shared_name();
                 match entry::spawn_scoped(f, name) {
                     Ok(joinable) => {
                         locked(list).push(joinable.place());

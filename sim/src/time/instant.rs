@@ -1,19 +1,28 @@
 //! A point on the monotonic clock: the run's inside a simulation, the system's outside.
 
+use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::time::Duration;
 
 use crate::runtime::entry;
 
 /// The interface of [`std::time::Instant`]. Instants of a run and real ones must not be mixed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(Kind);
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
     Real(std::time::Instant),
-    /// Since the start of the run.
+    /// Since [`BEFORE`] the start of the run.
     Virtual(Duration),
+}
+
+/// As on a real machine there are instants before the program's start, and as many as after it.
+const BEFORE: Duration = Duration::from_secs(1 << 62);
+
+/// As with std's on most systems, seconds are a signed number of 64 bits.
+fn representable(since: &Duration) -> bool {
+    i64::try_from(since.as_secs()).is_ok()
 }
 
 impl Instant {
@@ -21,7 +30,7 @@ impl Instant {
     #[must_use]
     pub fn now() -> Self {
         Self(match entry::now() {
-            Some(now) => Kind::Virtual(now),
+            Some(now) => Kind::Virtual(BEFORE + now),
             None => Kind::Real(std::time::Instant::now()),
         })
     }
@@ -68,7 +77,7 @@ impl Instant {
     pub fn checked_add(&self, duration: Duration) -> Option<Self> {
         match self.0 {
             Kind::Real(i) => i.checked_add(duration).map(|i| Self(Kind::Real(i))),
-            Kind::Virtual(d) => d.checked_add(duration).map(|d| Self(Kind::Virtual(d))),
+            Kind::Virtual(d) => d.checked_add(duration).filter(representable).map(|d| Self(Kind::Virtual(d))),
         }
     }
 
@@ -78,6 +87,16 @@ impl Instant {
         match self.0 {
             Kind::Real(i) => i.checked_sub(duration).map(|i| Self(Kind::Real(i))),
             Kind::Virtual(d) => d.checked_sub(duration).map(|d| Self(Kind::Virtual(d))),
+        }
+    }
+}
+
+impl fmt::Debug for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Kind::Real(real) => real.fmt(f),
+            Kind::Virtual(since) if since < BEFORE => write!(f, "Instant(start of the run - {:?})", BEFORE - since),
+            Kind::Virtual(since) => write!(f, "Instant(start of the run + {:?})", since - BEFORE),
         }
     }
 }

@@ -1,11 +1,13 @@
-//! `std::time` under control: inside a run, [`Instant`] is virtual.
+//! `std::time` under control: inside a run, [`Instant`] and [`SystemTime`] are virtual.
 #![forbid(unsafe_code)]
 
 mod instant;
+mod system_time;
 
-pub use std::time::Duration;
+pub use std::time::{Duration, SystemTimeError};
 
 pub use instant::Instant;
+pub use system_time::{SystemTime, UNIX_EPOCH};
 
 /// When virtual time may move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

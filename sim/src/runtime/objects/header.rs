@@ -23,7 +23,11 @@ impl Default for Header {
 impl Header {
     #[track_caller]
     pub(crate) const fn new() -> Self {
-        Self { epoch: AtomicU64::new(0), index: AtomicU32::new(0), created: Location::caller() }
+        Self::made_at(Location::caller())
+    }
+
+    pub(crate) const fn made_at(created: &'static Location<'static>) -> Self {
+        Self { epoch: AtomicU64::new(0), index: AtomicU32::new(0), created }
     }
 
     /// Whether the object was used in the present run of `r` already.

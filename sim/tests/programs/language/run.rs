@@ -86,9 +86,14 @@ pub(crate) fn outcome(program: &Arc<Program>) -> String {
 /// # Panics
 /// If there are more than `limit`, or if the runtime reports anything but deadlocks.
 pub(crate) fn exhaust(program: &Arc<Program>, limit: u64) -> (Counted, Report) {
+    exhaust_by(Strategy::Exhaustive { preemptions: None }, program, limit, false)
+}
+
+/// As [`exhaust`], within a bound or counting all schedules.
+pub(crate) fn exhaust_by(strategy: Strategy, program: &Arc<Program>, limit: u64, schedules: bool) -> (Counted, Report) {
     let tally = Tally::default();
-    let strategy = Strategy::Exhaustive { preemptions: None };
-    let report = explorer(strategy, 0..limit).count_distinct(true).run(|| tally.add(program));
+    let explorer = explorer(strategy, 0..limit).count_distinct(true).count_schedules(schedules);
+    let report = explorer.run(|| tally.add(program));
     let counted = Counted {
         complete: tally.complete.load(Relaxed),
         blocked: tally.blocked.load(Relaxed),

@@ -45,12 +45,13 @@ impl Known {
         if found { Ok(known) } else { Err(error("expected `distinct=N`".into())) }
     }
 
-    /// What a program's own `#:` lines say.
+    /// What a program's own lines say that begin with `#:`, or with `#=` if it is known for traces only.
     ///
     /// # Errors
     /// If one of them is malformed.
     pub fn of_program(text: &str) -> Result<Vec<Self>, NotKnown> {
-        text.lines().filter_map(|line| line.strip_prefix("#:")).map(Self::read).collect()
+        let line = |line: &'_ str| line.strip_prefix("#:").or_else(|| line.strip_prefix("#=")).map(str::to_owned);
+        text.lines().filter_map(line).map(|line| Self::read(&line)).collect()
     }
 }
 

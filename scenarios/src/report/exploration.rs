@@ -110,11 +110,7 @@ pub fn sentence(explored: &Explored) -> String {
         (_, 0) => format!("{name}{part}: {runs} hold, but they are not all: {}", ended.reason()),
         _ => {
             let must = if *verdict == Verdict::Breaks { ", as it must" } else { "" };
-            format!(
-                "{name}{part}: {} in {runs}{must}; they are not all: {}",
-                counted(failures, "failure"),
-                ended.reason()
-            )
+            format!("{name}{part}: {} in {runs}{must}; {}", counted(failures, "failure"), ended.reason())
         }
     }
 }

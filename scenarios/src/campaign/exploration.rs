@@ -19,6 +19,17 @@ pub const ESTIMATE_TIME: Duration = Duration::from_secs(2);
 /// Seeds that are run, and the 1st, 2nd, 4th, … of them compared, to see whether runs come again as they were.
 const SAMPLED: Range<u64> = 0..16;
 
+/// Whether a strategy goes by no seed: it is run at once, and has its own end.
+pub(super) const fn is_search(strategy: &Strategy) -> bool {
+    matches!(strategy, Strategy::Dfs { .. }) || is_exploration(strategy)
+}
+
+/// Whether a strategy makes one run for each distinguishable interleaving.
+#[must_use]
+pub const fn is_exploration(strategy: &Strategy) -> bool {
+    matches!(strategy, Strategy::Exhaustive { .. } | Strategy::Iterative { .. } | Strategy::Delays { .. })
+}
+
 /// An exploration to be made.
 pub struct Exploration<'a> {
     /// What is explored.

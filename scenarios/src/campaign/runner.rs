@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use interleaf::{Failure, Report, Strategy};
 
-use super::exploration::Exploration;
+use super::exploration::{Exploration, is_search};
 use super::rounds::{Rounds, Share};
 use super::verdict::{Evidence, Verdict};
 use super::{Exit, Subject};
@@ -320,7 +320,7 @@ impl Row {
     /// Whether every distinguishable interleaving was to be run, once, instead of seeds.
     #[must_use]
     pub const fn is_exhaustive(&self) -> bool {
-        matches!(self.strategy, Strategy::Exhaustive { .. })
+        matches!(self.strategy, Strategy::Exhaustive { preemptions: None })
     }
 
     /// Steps in a second of real time.
@@ -328,13 +328,6 @@ impl Row {
     pub fn steps_per_second(&self) -> u64 {
         (self.report.steps as f64 / self.elapsed.as_secs_f64().max(1e-9)) as u64
     }
-}
-
-fn is_search(strategy: &Strategy) -> bool {
-    matches!(
-        strategy,
-        Strategy::Dfs { .. } | Strategy::Exhaustive { .. } | Strategy::Iterative { .. } | Strategy::Delays { .. }
-    )
 }
 
 #[cfg(test)]

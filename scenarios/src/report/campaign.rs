@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::coverage;
 use super::failure_file::Found;
 use super::table::{Align, Table, grouped};
+use crate::campaign::exploration::is_exploration;
 use crate::campaign::runner::{Outcome, Row, Stopped};
 use crate::campaign::{Exit, Subject};
 
@@ -73,7 +74,7 @@ pub fn found(outcome: &Outcome) -> Vec<Found<'_>> {
 }
 
 fn found_in(row: &Row) -> Vec<Found<'_>> {
-    let searched = row.is_exhaustive().then_some(row.report.executions);
+    let searched = is_exploration(&row.strategy).then_some(row.report.executions);
     smallest(&row.subject, row.first_seed, searched, row.unexpected())
 }
 

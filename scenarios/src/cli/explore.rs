@@ -305,7 +305,10 @@ fn last_line(terminal: &Terminal, explored: &Explored, exit: Exit, folder: &RunF
     };
     let seconds = explored.elapsed.as_secs_f64();
     let meaning = match (exit, explored.ended) {
-        (Exit::Passed, Ended::Complete) if explored.totals.failures.is_empty() => "every interleaving holds",
+        (Exit::Passed, Ended::Complete) if explored.totals.failures.is_empty() => match explored.bound {
+            Bound::All => "every interleaving holds",
+            _ => "every interleaving within the bound holds",
+        },
         (Exit::Passed, _) => "breaks, as it must",
         (Exit::Inconclusive, Ended::Most | Ended::Budget | Ended::Interrupted) => explored.ended.reason(),
         _ => exit.meaning(),

@@ -8,6 +8,7 @@
 //!
 //! * [`sync`], [`thread`], [`thread_local!`], [`time`], [`hint`], [`arc_swap`], [`rand`](mod@rand): the façade, std's paths and signatures
 //! * [`Explorer`], [`check`], [`replay()`]: running a closure many times, and once more
+//! * [`MemoryModel`]: what atomics mean; [`cell`]: plain data whose races are found
 //! * [`strategy`]: how schedules are chosen; [`choice`]: where chance comes from
 //! * [`monitor`], [`Violation`]: checkers that watch a run, and what they say
 //! * [`trace`]: the full record of a failed run
@@ -18,7 +19,7 @@
 //!
 //! * Code under test must be deterministic apart from scheduling: no wall clock, no ambient randomness, no iteration
 //!   over maps with std's random hasher. A sample of the runs is made twice and compared, to find what was overlooked.
-//! * Sequential consistency: orderings of atomics have no effect yet.
+//! * Sequential consistency unless the explorer is given another [`MemoryModel`]; none of them has load buffering.
 //! * All threads of a run share one OS thread. `std::thread_local!` is therefore shared by them and survives the run: a
 //!   `RefCell` in one that is borrowed across a scheduling point gives false borrow errors. [`thread_local!`](crate::thread_local)
 //!   is per controlled thread. Statics survive the run, except that [`sync::Once`], [`sync::OnceLock`] and [`sync::LazyLock`]
@@ -43,6 +44,7 @@ mod simulation {
     pub use crate::explore::replay::{Replay, replay, replay_choices, replay_with};
     pub use crate::explore::token::{Token, TokenError};
     pub use crate::fault::Faults;
+    pub use crate::memory::{MemoryModel, UnknownMemoryModel};
     pub use crate::named::{Named, name, note, seed};
     pub use crate::runtime::panic_hook::Caught;
     pub use crate::runtime::watchdog::set_patience;
@@ -54,6 +56,8 @@ mod simulation {
 #[cfg(feature = "simulation")]
 pub mod arc_swap;
 #[cfg(feature = "simulation")]
+pub mod cell;
+#[cfg(feature = "simulation")]
 pub mod choice;
 #[cfg(feature = "simulation")]
 mod exhaustive;
@@ -63,6 +67,8 @@ mod explore;
 pub mod fault;
 #[cfg(feature = "simulation")]
 pub mod hint;
+#[cfg(feature = "simulation")]
+mod memory;
 #[cfg(feature = "simulation")]
 pub mod monitor;
 #[cfg(feature = "simulation")]

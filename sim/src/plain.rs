@@ -39,6 +39,70 @@ pub mod hint {
     pub use std::hint::spin_loop;
 }
 
+/// Plain shared data. Nothing is checked here; a lock keeps accesses apart.
+pub mod cell {
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
+    /// A plain value shared by threads.
+    #[derive(Debug, Default)]
+    pub struct RaceCell<T>(Mutex<T>);
+
+    impl<T> RaceCell<T> {
+        /// A new cell.
+        pub const fn new(value: T) -> Self {
+            Self(Mutex::new(value))
+        }
+
+        fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// Reads the value.
+        pub fn get(&self) -> T
+        where
+            T: Copy,
+        {
+            *self.lock()
+        }
+
+        /// Writes the value.
+        pub fn set(&self, value: T) {
+            drop(self.replace(value));
+        }
+
+        /// Writes the value and returns the previous one.
+        pub fn replace(&self, value: T) -> T {
+            std::mem::replace(&mut *self.lock(), value)
+        }
+
+        /// A read through a pointer, which is valid while `f` runs.
+        pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+            f(&raw const *self.lock())
+        }
+
+        /// A write through a pointer, which is valid while `f` runs.
+        pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+            f(&raw mut *self.lock())
+        }
+
+        /// The value, as nobody else can have it.
+        pub fn get_mut(&mut self) -> &mut T {
+            self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// The value.
+        pub fn into_inner(self) -> T {
+            self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+        }
+    }
+
+    impl<T> From<T> for RaceCell<T> {
+        fn from(value: T) -> Self {
+            Self::new(value)
+        }
+    }
+}
+
 /// The crate `arc_swap`.
 pub mod arc_swap {
     pub use ::arc_swap::{ArcSwap, Guard};

@@ -10,6 +10,7 @@ use crate::exhaustive::estimate::Estimate;
 use crate::exhaustive::frontier::Frontier;
 use crate::exhaustive::watch::Watch;
 use crate::fault::Faults;
+use crate::memory::MemoryModel;
 use crate::monitor::Monitor;
 use crate::runtime::rt::Settings;
 use crate::strategy::Strategy;
@@ -87,6 +88,7 @@ impl<'a> Explorer<'a> {
                 weak_cas_failures: 0,
                 time_when_idle: false,
                 whole_deadlocks: false,
+                memory_model: MemoryModel::Sc,
             },
             workers: 1,
             max_failures: 1,
@@ -155,6 +157,12 @@ impl<'a> Explorer<'a> {
     /// When virtual time may move.
     pub fn time(mut self, time: Time) -> Self {
         self.settings.time_when_idle = time == Time::WhenIdle;
+        self
+    }
+
+    /// What atomics mean: sequential consistency (the default), or RC11, in which orderings and fences matter.
+    pub fn memory_model(mut self, model: MemoryModel) -> Self {
+        self.settings.memory_model = model;
         self
     }
 
@@ -246,7 +254,16 @@ impl<'a> Explorer<'a> {
             return search(self, preemptions, deadline, &f);
         }
         if let Strategy::Exhaustive { .. } | Strategy::Iterative { .. } | Strategy::Delays { .. } = self.strategy {
-            return crate::exhaustive::search::search(self, deadline, &f);
+            if self.settings.memory_model == MemoryModel::Sc {
+                return crate::exhaustive::search::search(self, deadline, &f);
+            }
+            assert!(
+                matches!(self.strategy, Strategy::Exhaustive { preemptions: None }),
+                "interleaf: the strategy `{}` counts preemptions or delays, which the memory model {} does not have",
+                self.strategy,
+                self.settings.memory_model
+            );
+            return crate::memory::search::search(self, deadline, &f);
         }
         let next = AtomicU64::new(self.seeds.start);
         let total = Mutex::new(Report::empty());
@@ -360,6 +377,9 @@ pub struct Report {
     /// Depth-first search: every schedule was run. Exhaustive exploration: every trace was, or everything that was
     /// left at the beginning of this part.
     pub complete: bool,
+    /// Exhaustive search under RC11: runs that ended because a thread waits in a loop (one with `yield_now` or
+    /// `spin_loop`) for a store that it did not read in this run. Counted among `executions`.
+    pub blocked: u64,
     /// Sampled runs that were made twice and compared.
     pub compared: u64,
     /// Runs in which a `try_` operation made it necessary to repeat with every release a scheduling point.
@@ -395,6 +415,7 @@ impl Report {
             distinct_is_exact: true,
             failures: Vec::new(),
             complete: false,
+            blocked: 0,
             compared: 0,
             repeated: 0,
             fired: [0; 2],
@@ -413,6 +434,7 @@ impl Report {
         self.executions += other.executions;
         self.steps += other.steps;
         self.failures.extend(other.failures);
+        self.blocked += other.blocked;
         self.compared += other.compared;
         self.repeated += other.repeated;
         self.fired[0] += other.fired[0];

@@ -235,6 +235,9 @@ fn rotate_to_least(cycle: &mut [String]) {
 /// What stands for the thread of a panic in a strategy of the user's own.
 pub(crate) const STRATEGY_PANIC: &str = "the strategy";
 
+/// Most operations on atomics that a failure explains.
+const STALE_MAX: usize = 8;
+
 /// What stands for the strategy of a run that was replayed.
 pub(crate) const REPLAY: &str = "replay";
 
@@ -320,6 +323,14 @@ impl fmt::Display for Failure {
         writeln!(f)?;
         for line in table::render(&self.trace, table::Style::default()).lines() {
             writeln!(f, "  {line}")?;
+        }
+        let stale: Vec<String> = self.trace.stale_lines().collect();
+        if !stale.is_empty() {
+            writeln!(f)?;
+            writeln!(f, "  not the latest, and why that is allowed (the last {}):", stale.len().min(STALE_MAX))?;
+            for line in &stale[stale.len().saturating_sub(STALE_MAX)..] {
+                writeln!(f, "    {line}")?;
+            }
         }
         writeln!(f)?;
         if let Some(reversal) = &self.reversal {

@@ -15,6 +15,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::choice::finalise;
+use crate::memory::MemoryModel;
 use crate::runtime::rt::Settings;
 use crate::strategy::replay::Deviations;
 use crate::trace::Trace;
@@ -61,7 +62,11 @@ impl Token {
 
     fn payload(&self) -> Vec<u8> {
         let s = &self.settings;
-        let flags = u64::from(s.every_operation) | u64::from(s.time_when_idle) << 1 | u64::from(s.whole_deadlocks) << 2;
+        let weak = s.memory_model != MemoryModel::Sc;
+        let flags = u64::from(s.every_operation)
+            | u64::from(s.time_when_idle) << 1
+            | u64::from(s.whole_deadlocks) << 2
+            | u64::from(weak) << 3;
         let mut out = Vec::new();
         for n in [
             self.seed,
@@ -115,10 +120,15 @@ impl FromStr for Token {
         let mut reader = Reader { bytes: body, at: 0 };
         let seed = reader.number()?;
         let flags = reader.number()?;
+        if flags > 15 {
+            // A setting of a later version: running without it would be another run.
+            return Err(TokenError::Damaged(reader.at));
+        }
         let settings = Settings {
             every_operation: flags & 1 == 1,
             time_when_idle: flags & 2 == 2,
             whole_deadlocks: flags & 4 == 4,
+            memory_model: if flags & 8 == 8 { MemoryModel::Rc11 } else { MemoryModel::Sc },
             max_steps: reader.small()?,
             spurious_wakeups: reader.small()?,
             weak_cas_failures: reader.small()?,
@@ -195,6 +205,7 @@ mod tests {
                 weak_cas_failures: 0,
                 time_when_idle: false,
                 whole_deadlocks: false,
+                memory_model: MemoryModel::Sc,
             },
         }
     }
@@ -208,6 +219,8 @@ mod tests {
         other.settings.every_operation = false;
         other.settings.time_when_idle = true;
         other.settings.weak_cas_failures = 7;
+        assert_eq!(other.to_string().parse(), Ok(other.clone()));
+        other.settings.memory_model = MemoryModel::Rc11;
         assert_eq!(other.to_string().parse(), Ok(other));
     }
 

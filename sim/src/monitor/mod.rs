@@ -78,6 +78,10 @@ pub enum OpKind {
     End,
     /// A choice that is not between threads: which waiter wakes, whether an armed fault fires.
     Choose,
+    /// Read of a plain cell. No scheduling point.
+    CellRead,
+    /// Write of a plain cell. No scheduling point.
+    CellWrite,
 }
 
 impl OpKind {

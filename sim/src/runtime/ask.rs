@@ -2,6 +2,7 @@
 
 use crate::exhaustive::guide::Verdict;
 use crate::explore::failure::{FailureKind, STRATEGY_PANIC};
+use crate::monitor::OpKind;
 use crate::strategy::{Active, Pending as Announced, Point, Scheduler};
 
 use super::rt::{MAX_THREADS, Rt, bits, outside};
@@ -28,6 +29,7 @@ pub(crate) unsafe fn next_thread(r: *mut Rt) -> Option<usize> {
         let answer = match &mut active {
             Active::None => Some(enabled.trailing_zeros() as usize),
             Active::Raw(log) => log.next(enabled),
+            Active::Graph(_) => by_graph(r),
             Active::Dfs(_) if single => Some(enabled.trailing_zeros() as usize),
             Active::Dfs(dfs) => Some(dfs.next_thread(&Point { enabled, running, default, pending: &[], names: &[] })),
             Active::Asked(s) => ask(r, s.as_mut(), enabled, (running, default)),
@@ -135,6 +137,37 @@ pub(crate) fn course(r: &Rt) -> (Option<usize>, usize) {
     (running, default)
 }
 
+/// What the exhaustive search over execution graphs lets go on; `None`, with the run's failure set, if it cannot.
+unsafe fn by_graph(r: *mut Rt) -> Option<usize> {
+    // SAFETY: as `next_thread`; no reference outlives the block that makes it.
+    unsafe {
+        let can: Vec<(usize, u32, OpKind)> =
+            bits((*r).enabled).map(|slot| (slot, (*r).number[slot], (*r).pending[slot].kind)).collect();
+        let memory = (*r).memory.as_mut()?;
+        let guide = memory.guide.as_mut()?;
+        let next = if guide.error.is_none() { guide.next_thread(&memory.graph, &can) } else { None };
+        if let Some(error) = guide.error.clone() {
+            panicked(r, Box::new(error));
+            return None;
+        }
+        next
+    }
+}
+
+/// The outcome that the search over execution graphs wants for the operation of an atomic.
+unsafe fn outcome(r: *mut Rt) -> Option<usize> {
+    // SAFETY: as `next_thread`.
+    unsafe {
+        let memory = (*r).memory.as_mut()?;
+        if !memory.is_choosing {
+            let error = "exhaustive search under rc11 knows no choices other than those of the memory model";
+            panicked(r, Box::new(String::from(error)));
+            return None;
+        }
+        memory.guide.as_ref().map(|guide| guide.wanted)
+    }
+}
+
 unsafe fn ask(
     r: *mut Rt,
     scheduler: &mut dyn Scheduler,
@@ -194,6 +227,7 @@ pub(crate) unsafe fn choose(r: *mut Rt, options: u64) -> usize {
             Active::None => Some(options.trailing_zeros() as usize),
             Active::Raw(log) => log.next(options),
             Active::Dfs(dfs) => Some(dfs.choose(options)),
+            Active::Graph(_) => outcome(r),
             Active::Asked(s) => outside(r, || s.choose(options)).map_err(|payload| panicked(r, payload)).ok(),
             Active::Guided(guide) => Some(guide.choose(options)),
         };

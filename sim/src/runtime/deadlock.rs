@@ -8,9 +8,11 @@
 
 use crate::explore::failure::{Blocked, FailureKind, Waited};
 use crate::monitor::OpKind;
+use crate::strategy::Active;
 
 use super::context;
 use super::objects::barrier::BarrierCore;
+use super::objects::header::Header;
 use super::objects::lock::LockCore;
 use super::objects::once::OnceCore;
 use super::point::cancelled;
@@ -82,7 +84,8 @@ fn stuck(r: &Rt) -> u64 {
 pub(crate) unsafe fn check(r: *mut Rt) {
     // SAFETY: as the caller; no reference is held across the switch.
     unsafe {
-        if (*r).settings.whole_deadlocks {
+        // What the others still do belongs to the trace, or to the graph.
+        if (*r).settings.whole_deadlocks || matches!((*r).active, Active::Graph(_)) {
             return;
         }
         let stuck = stuck(&*r);
@@ -108,6 +111,46 @@ pub(crate) unsafe fn nobody_can_run(r: *mut Rt) -> FailureKind {
     let r = unsafe { &mut *r };
     let all = r.alive;
     FailureKind::Deadlock { threads: table(r, all), all: true }
+}
+
+/// Nobody can go on. In an exhaustive search over execution graphs, threads that wait in loops for what never comes may go
+/// on doing so. True if there are any.
+pub(crate) fn let_spin(r: &mut Rt) -> bool {
+    tell_memory(r);
+    let Some(memory) = &mut r.memory else { return false };
+    let Some(guide) = &mut memory.guide else { return false };
+    let threads = guide.let_spin(&memory.graph);
+    for slot in bits(r.alive).filter(|&t| threads.contains(&r.number[t])) {
+        r.enabled |= 1 << slot;
+    }
+    !threads.is_empty()
+}
+
+/// Whether the run ends only because a thread waits in a loop for what it has chosen not to see: a run of an exhaustive
+/// search over execution graphs that tells nothing.
+pub(crate) fn only_this_run(r: &Rt) -> bool {
+    let guide = r.memory.as_ref().and_then(|memory| Some((&memory.graph, memory.guide.as_ref()?)));
+    r.enabled == 0 && guide.is_some_and(|(graph, guide)| guide.spinning(graph) == Some(true))
+}
+
+/// An exhaustive search over execution graphs wants to know which mutexes are waited for in the end.
+fn tell_memory(r: &mut Rt) {
+    if !matches!(r.active, Active::Graph(_)) {
+        return;
+    }
+    let mut wanted = Vec::new();
+    for t in bits(r.alive) {
+        if r.pending[t].kind != OpKind::Lock {
+            continue;
+        }
+        let Some(header) = r.header_of(r.pending[t]).map(std::ptr::from_ref::<Header>) else { continue };
+        // SAFETY: the announcing thread is suspended and borrows the object; nothing switches here.
+        let object = unsafe { &*header }.index(r);
+        wanted.push((r.number[t], object, r.pending[t].location));
+    }
+    if let Some(memory) = &mut r.memory {
+        memory.stuck(&wanted);
+    }
 }
 
 /// The run took too many steps.

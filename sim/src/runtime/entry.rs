@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::exhaustive::record::Object;
 use crate::monitor::OpKind;
+use crate::strategy::Active;
 
 use super::objects::channel::ChannelCore;
 use super::objects::condvar::CondvarCore;
@@ -159,6 +160,9 @@ pub(crate) fn yield_now(location: &'static Location<'static>) -> bool {
         let me = (*r).cur;
         if !threads::quiet(r) {
             give_way(r);
+            if matches!((*r).active, Active::Graph(_)) {
+                block_if_it_spins(r);
+            }
             point(r, me, OpKind::Yield, location);
         } else if (*r).cancel {
             teardown::yields(r);
@@ -169,6 +173,21 @@ pub(crate) fn yield_now(location: &'static Location<'static>) -> bool {
         }
     }
     true
+}
+
+/// In an exhaustive search over execution graphs a thread that only repeats itself does not go on.
+#[cold]
+unsafe fn block_if_it_spins(r: *mut Rt) {
+    // SAFETY: as `yield_now`; the borrow ends here.
+    let r = unsafe { &mut *r };
+    let slot = r.cur & (MAX_THREADS - 1);
+    let thread = r.number[slot];
+    if let Some(memory) = &mut r.memory
+        && let Some(guide) = &mut memory.guide
+        && guide.yields(&memory.graph, thread)
+    {
+        r.enabled &= !(1 << slot);
+    }
 }
 
 pub(crate) fn sleep(duration: Duration, location: &'static Location<'static>) -> bool {

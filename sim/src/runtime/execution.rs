@@ -8,13 +8,17 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::choice;
 use crate::explore::failure::FailureKind;
+use crate::memory::MemoryModel;
+use crate::memory::guide::Guide;
+use crate::memory::item::Item;
+use crate::memory::state::Memory;
 use crate::monitor::Monitor;
 use crate::strategy::{Active, Plan};
 use crate::trace::{Trace, TraceObject};
 
 use super::claim::Seat;
 use super::rt::{Mode, NOBODY, RUNNER, Rt, SLOW_ASKED, Settings, current, install};
-use super::{abort, context, inlined, locals, overflow, panic_hook, point, record, teardown, threads, watchdog};
+use super::{abort, context, inlined, locals, overflow, panic_hook, point, record, teardown, threads, watchdog, weak};
 
 const SCHEDULE: u64 = choice::name_hash("schedule");
 
@@ -88,6 +92,18 @@ impl Machine {
     /// The last run was a profile run ([`Plan::Learn`]): keeps what it showed.
     pub(crate) fn learn_profile(&mut self) {
         self.rt.inlined.learn();
+    }
+
+    /// The alternatives that the last run has put aside, if it was one of the search over execution graphs.
+    /// And why it could not be finished.
+    pub(crate) fn take_items(&mut self) -> (Vec<Item>, Option<String>) {
+        let guide = self.rt.memory.as_mut().and_then(|memory| memory.guide.as_mut());
+        guide.map_or_else(Default::default, |guide| (std::mem::take(&mut guide.found), guide.error.take()))
+    }
+
+    /// Whether the last run ended because a thread waits in a loop for what it has chosen not to see.
+    pub(crate) fn was_blocked(&self) -> bool {
+        super::deadlock::only_this_run(&self.rt)
     }
 
     /// Makes every release of a lock a scheduling point from now on, or goes back to the setting.
@@ -167,11 +183,15 @@ impl Machine {
         r.steps.store(0, Ordering::Relaxed);
         r.rng = Xoshiro256PlusPlus::seed_from_u64(choice::seed_of(seed, SCHEDULE));
         let named = detail == Detail::Full || monitor.is_some();
-        let track = detail != Detail::Choices || named;
+        let weak = r.settings.memory_model != MemoryModel::Sc;
+        let track = detail != Detail::Choices || named || weak;
         if track || r.track {
             r.tracks.reset(detail == Detail::Full, named);
         }
         record::set_tracking(r, track);
+        if weak || r.memory.is_some() {
+            r.memory = weak.then(|| Box::new(Memory::new(r.settings.memory_model)));
+        }
         if monitor.is_some() || r.monitor.is_some() {
             r.monitor = monitor;
         }
@@ -198,7 +218,7 @@ impl Machine {
         Outcome {
             failure: r.failure.take(),
             steps: r.step(),
-            interleaving: if r.track { r.tracks.interleaving() } else { 0 },
+            interleaving: if r.track { weak::interleaving(r) } else { 0 },
             observed_late: r.observed_late,
             fired: r.fired,
         }
@@ -212,6 +232,7 @@ impl Machine {
             objects: tracks.objects.iter().map(|o| TraceObject { name: o.name, created: o.created }).collect(),
             events: tracks.events.take().unwrap_or_default(),
             decisions: std::mem::take(&mut tracks.decisions),
+            stale: std::mem::take(&mut tracks.stale),
         }
     }
 }
@@ -232,6 +253,9 @@ impl Rt {
                 self.mode = Mode::Asked;
                 self.slow |= SLOW_ASKED;
                 self.active = active;
+                if let (Active::Graph(item), Some(memory)) = (&mut self.active, &mut self.memory) {
+                    memory.guide = item.take().map(|item| Box::new(Guide::new(*item)));
+                }
             }
             Plan::Pos => self.adopt_inlined(Mode::Pos),
             Plan::Urw => self.adopt_inlined(Mode::Urw),

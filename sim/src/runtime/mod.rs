@@ -10,6 +10,7 @@
 //! * [`teardown`]: unwinding what a failed run left behind
 //! * [`deadlock`]: cycles of waiting threads, and who holds what
 //! * [`record`]: what is noted of an operation when somebody looks: trace, happens-before hash, monitors
+//! * [`weak`]: what is noted of operations that the memory model decides on
 //! * [`ask`]: strategies that are not inlined
 //! * [`inlined`]: strategies between those of the scheduling point and those behind a trait; [`effect`]: what conflicts
 //! * [`claim`]: which simulation an object belongs to; sharing one between two is refused
@@ -57,5 +58,6 @@ pub(crate) mod stack;
 pub(crate) mod teardown;
 pub(crate) mod threads;
 pub(crate) mod watchdog;
+pub(crate) mod weak;
 
 pub(crate) use entry::seed;

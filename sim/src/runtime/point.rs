@@ -180,7 +180,7 @@ pub(crate) unsafe fn next_thread(r: *mut Rt) -> usize {
 unsafe fn chosen_thread(r: *mut Rt) -> usize {
     // SAFETY: as `next_thread`.
     unsafe {
-        if (*r).enabled == 0 && !clock::advance_if_idle(r) {
+        if (*r).enabled == 0 && !clock::advance_if_idle(r) && !deadlock::let_spin(&mut *r) {
             return over(r);
         }
         if (*r).step() >= (*r).max_steps {
@@ -241,7 +241,7 @@ unsafe fn over(r: *mut Rt) -> usize {
     // SAFETY: as `next_thread`.
     unsafe {
         ask::over(r);
-        if (*r).alive != 0 && (*r).failure.is_none() {
+        if (*r).alive != 0 && (*r).failure.is_none() && !deadlock::only_this_run(&*r) {
             let kind = if (*r).enabled == 0 { deadlock::nobody_can_run(r) } else { deadlock::step_limit(r) };
             (*r).failure = Some(Box::new(kind));
         }

@@ -17,7 +17,7 @@ use crate::exhaustive::record::{Access, Object, Record, reads_only};
 use crate::explore::failure::FailureKind;
 use crate::monitor::{Event, OpKind, Phase};
 use crate::strategy::Active;
-use crate::trace::{Decision, TraceEvent};
+use crate::trace::{Decision, Stale, TraceEvent};
 
 use super::objects::header::Header;
 use super::point::choose;
@@ -43,27 +43,42 @@ pub(crate) struct ThreadTrack {
 /// Everything that is recorded only on demand.
 pub(crate) struct Tracks {
     pub(crate) objects: Vec<ObjectTrack>,
-    threads: Vec<ThreadTrack>,
+    pub(super) threads: Vec<ThreadTrack>,
     pub(crate) events: Option<Vec<TraceEvent>>,
     pub(crate) decisions: Vec<Decision>,
+    pub(crate) stale: Vec<Stale>,
     named: bool,
 }
 
+impl ThreadTrack {
+    pub(super) const fn new(hash: u64, name: String) -> Self {
+        Self { hash, token: 0, name }
+    }
+}
+
 #[inline(always)]
-fn mix(a: u64, b: u64) -> u64 {
+pub(super) fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ b.rotate_left(32) ^ 0x9E37_79B9_7F4A_7C15) * 0xD6E8_FEB8_6659_FD93_u128;
     (product as u64) ^ (product >> 64) as u64
 }
 
 impl Tracks {
     pub(crate) const fn new() -> Self {
-        Self { objects: Vec::new(), threads: Vec::new(), events: None, decisions: Vec::new(), named: false }
+        Self {
+            objects: Vec::new(),
+            threads: Vec::new(),
+            events: None,
+            decisions: Vec::new(),
+            stale: Vec::new(),
+            named: false,
+        }
     }
 
     pub(crate) fn reset(&mut self, recording: bool, named: bool) {
         self.objects.clear();
         self.threads.clear();
         self.decisions.clear();
+        self.stale.clear();
         self.events = recording.then(Vec::new);
         self.named = named;
     }
@@ -104,8 +119,12 @@ pub(crate) fn started(r: &mut Rt, slot: usize) {
     if let Some(record) = exhaustive(r) {
         record.thread_started(number, parent);
     }
+    if let Some(memory) = &mut r.memory {
+        let record = r.threads[number as usize];
+        memory.started(number, (r.cur < MAX_THREADS).then_some((record.parent, record.ordinal)));
+    }
     let name = if r.tracks.named { threads::label(r, number) } else { String::new() };
-    r.tracks.threads.push(ThreadTrack { hash: mix(origin, 2), token: 0, name });
+    r.tracks.threads.push(ThreadTrack::new(mix(origin, 2), name));
 }
 
 /// The thread of `slot` has ended.
@@ -136,6 +155,9 @@ pub(crate) unsafe fn joined(r: *mut Rt, number: u32, location: &'static Location
             if let Some(record) = exhaustive(&mut *r) {
                 record.joined((&(*r).number)[me], number);
             }
+        }
+        if let Some(memory) = &mut (*r).memory {
+            memory.joined((*r).number[me], number);
         }
         show(r, me, None, OpKind::Join, Phase::Executed, true, location);
     }
@@ -194,24 +216,30 @@ pub(crate) unsafe fn executed_with(
     unsafe {
         {
             let r = &mut *r;
-            let index = header.index(r) as usize;
-            let number = r.number[r.cur & (MAX_THREADS - 1)] as usize;
-            let thread = &mut r.tracks.threads[number];
-            let object = &mut r.tracks.objects[index];
-            let before = mix(thread.hash, kind as u64 * 2 + u64::from(success));
-            if reads_only(kind, success) {
-                thread.hash = mix(before, object.last_write);
-                object.reads = object.reads.wrapping_add(mix(thread.hash, 3));
-            } else {
-                thread.hash = mix(before, mix(object.last_write, object.reads));
-                object.last_write = thread.hash;
-                object.reads = 0;
+            let index = header.index(r);
+            let number = r.number[r.cur & (MAX_THREADS - 1)];
+            order(r, number, index, kind, success);
+            if let Some(memory) = &mut r.memory {
+                memory.executed(number, index, kind, success, location);
             }
-            if let Some(record) = exhaustive(r) {
-                record.access(access(Object::Sync(index as u32), kind, success, values));
-            }
+            explored(r, index, kind, success, values);
         }
         event(r, header, kind, Phase::Executed, success, location);
+    }
+}
+
+/// Thread `number` has operated on object `index`.
+pub(super) fn order(r: &mut Rt, number: u32, index: u32, kind: OpKind, success: bool) {
+    let thread = &mut r.tracks.threads[number as usize];
+    let object = &mut r.tracks.objects[index as usize];
+    let before = mix(thread.hash, kind as u64 * 2 + u64::from(success));
+    if reads_only(kind, success) {
+        thread.hash = mix(before, object.last_write);
+        object.reads = object.reads.wrapping_add(mix(thread.hash, 3));
+    } else {
+        thread.hash = mix(before, mix(object.last_write, object.reads));
+        object.last_write = thread.hash;
+        object.reads = 0;
     }
 }
 
@@ -230,6 +258,9 @@ pub(crate) unsafe fn executed_on_thread(r: *mut Rt, slot: usize, kind: OpKind, l
             let hash = mix(mix(r.tracks.threads[mine].hash, kind as u64), token);
             r.tracks.threads[mine].hash = hash;
             r.tracks.threads[target].token = hash;
+            if let Some(memory) = &mut r.memory {
+                memory.on_token(mine as u32, target as u32, kind);
+            }
             let object = if kind == OpKind::Sleep { Object::Clock } else { Object::Token(r.number[slot]) };
             if let Some(record) = exhaustive(r) {
                 record.access(access(object, kind, true, Values::default()));
@@ -246,6 +277,10 @@ pub(crate) unsafe fn executed_on_thread(r: *mut Rt, slot: usize, kind: OpKind, l
 pub(crate) unsafe fn chose(r: *mut Rt, value: usize) {
     // SAFETY: as the caller.
     let r = unsafe { &mut *r };
+    if r.memory.as_ref().is_some_and(|memory| memory.is_choosing) {
+        // Which store is read is told by the execution graph.
+        return;
+    }
     let thread = &mut r.tracks.threads[r.number[r.cur & (MAX_THREADS - 1)] as usize];
     thread.hash = mix(thread.hash, 0x100 + value as u64);
 }
@@ -308,7 +343,7 @@ pub(crate) unsafe fn event(
     }
 }
 
-unsafe fn show(
+pub(super) unsafe fn show(
     r: *mut Rt,
     slot: usize,
     object: Option<u32>,
@@ -367,6 +402,13 @@ fn exhaustive(r: &mut Rt) -> Option<&mut Record> {
         // What threads do while they are unwound is no part of the run.
         Active::Guided(guide) if !r.cancel => Some(&mut guide.record),
         _ => None,
+    }
+}
+
+/// An operation on a sync object, as an exhaustive exploration notes it.
+pub(super) fn explored(r: &mut Rt, index: u32, kind: OpKind, success: bool, values: Values) {
+    if let Some(record) = exhaustive(r) {
+        record.access(access(Object::Sync(index), kind, success, values));
     }
 }
 

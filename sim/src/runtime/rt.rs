@@ -15,6 +15,8 @@ use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::explore::failure::FailureKind;
+use crate::memory::MemoryModel;
+use crate::memory::state::Memory;
 use crate::monitor::{Monitor, OpKind};
 use crate::strategy::Active;
 
@@ -74,6 +76,8 @@ pub(crate) struct Settings {
     pub(crate) time_when_idle: bool,
     /// A deadlock is reported when nobody can run any more, not when some can never run again.
     pub(crate) whole_deadlocks: bool,
+    /// What atomics mean.
+    pub(crate) memory_model: MemoryModel,
 }
 
 /// Bits of [`Rt::slow`].
@@ -160,6 +164,8 @@ pub(crate) struct Rt {
     pub(crate) active: Active,
     pub(crate) inlined: Box<Inlined>,
     pub(crate) tracks: Tracks,
+    /// The execution graph, where the memory model needs one.
+    pub(crate) memory: Option<Box<Memory>>,
     pub(crate) monitor: Option<Box<dyn Monitor>>,
     pub(crate) failure: Option<Box<FailureKind>>,
     pub(crate) seed: u64,
@@ -272,6 +278,7 @@ impl Rt {
             active: Active::None,
             inlined: Box::new(Inlined::new()),
             tracks: Tracks::new(),
+            memory: None,
             monitor: None,
             failure: None,
             seed: 0,

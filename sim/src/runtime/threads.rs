@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::choice::finalise;
 use crate::explore::failure::FailureKind;
 use crate::monitor::OpKind;
 use crate::violation::Violation;
@@ -386,6 +387,14 @@ pub(crate) unsafe fn observe(r: *mut Rt, number: u32) -> bool {
 /// The name that a thread was given.
 pub(crate) fn given_name(r: &Rt, number: u32) -> Option<&Arc<str>> {
     r.names.iter().find(|(n, _)| *n == number).map(|(_, name)| name)
+}
+
+/// A number for the thread's place in the tree of threads.
+pub(crate) fn path_hash(r: &Rt, number: u32) -> u64 {
+    match r.threads.get(number as usize) {
+        Some(record) if number != 0 => finalise(path_hash(r, record.parent) ^ u64::from(record.ordinal + 1)),
+        _ => 0,
+    }
 }
 
 /// Name of the thread with the given number: its own, or its place in the tree of threads.

@@ -27,6 +27,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::choice::{name_hash, seed_of};
+use crate::memory::item::Item;
 use crate::monitor::OpKind;
 
 const STRATEGY: u64 = name_hash("strategy");
@@ -241,6 +242,8 @@ pub(crate) enum Active {
     None,
     Dfs(Box<dfs::Dfs>),
     Raw(replay::Raw),
+    /// The run's memory decides: a graph of the exhaustive search, until the run has taken it.
+    Graph(Option<Box<Item>>),
     Asked(Box<dyn Scheduler>),
     Guided(Box<crate::exhaustive::guide::Guide>),
 }

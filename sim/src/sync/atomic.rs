@@ -1,7 +1,7 @@
 //! `std::sync::atomic` under control.
 //!
-//! Inside a run every operation is a scheduling point and the model is sequentially consistent: orderings are accepted
-//! and have no effect. An atomic that is used inside a run belongs to that run; operations of real threads on it at the
+//! Inside a run every operation is a scheduling point. What a load may read is a matter of the run's
+//! [memory model](crate::MemoryModel): under sequential consistency orderings have no effect. An atomic that is used inside a run belongs to that run; operations of real threads on it at the
 //! same time may be lost (they are never undefined).
 #![forbid(unsafe_code)]
 
@@ -10,16 +10,20 @@ use std::panic::{Location, RefUnwindSafe};
 pub use std::sync::atomic::Ordering;
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::memory::state::Access;
 use crate::monitor::OpKind;
-use crate::runtime::entry;
-use crate::runtime::objects::atomic::{Simulated, before};
+use crate::runtime::objects::atomic::{self, Done, Operation, Simulated, before};
 use crate::runtime::objects::header::Header;
-use crate::runtime::record::Values;
 
 /// A memory fence. Under sequential consistency it orders nothing that is not ordered already, so it is no scheduling
 /// point.
+///
+/// # Panics
+/// If `order` is [`Ordering::Relaxed`], as std's.
+#[track_caller]
 pub fn fence(order: Ordering) {
-    if !entry::simulated() {
+    assert!(order != Relaxed, "there is no such thing as a relaxed fence");
+    if !atomic::fence(order, Location::caller()) {
         std::sync::atomic::fence(order);
     }
 }
@@ -27,24 +31,47 @@ pub fn fence(order: Ordering) {
 /// A fence for the compiler only; std's.
 pub use std::sync::atomic::compiler_fence;
 
-/// Values as words, so that the exploration can compare them.
-trait Bits: Copy {
-    fn bits(self) -> u64;
+/// A value as the memory model keeps it. Different values have different words.
+trait Word: Copy {
+    fn into_word(self) -> u64;
+    /// The value of a word that was made by `into_word`.
+    fn from_word(word: u64) -> Self;
 }
 
-macro_rules! bits {
-    ($($value:ty)*) => { $(impl Bits for $value {
-        fn bits(self) -> u64 {
-            self as u64
-        }
-    })* };
+macro_rules! integer_words {
+    ($($value:ty)*) => {
+        $(
+            impl Word for $value {
+                #[inline(always)]
+                fn into_word(self) -> u64 {
+                    self as u64
+                }
+                #[inline(always)]
+                fn from_word(word: u64) -> Self {
+                    word as Self
+                }
+            }
+        )*
+    };
 }
 
-bits!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize bool);
+integer_words!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
-impl<T> Bits for *mut T {
-    fn bits(self) -> u64 {
-        self.addr() as u64
+impl Word for bool {
+    fn into_word(self) -> u64 {
+        u64::from(self)
+    }
+    fn from_word(word: u64) -> Self {
+        word != 0
+    }
+}
+
+impl<T> Word for *mut T {
+    fn into_word(self) -> u64 {
+        self.expose_provenance() as u64
+    }
+    fn from_word(word: u64) -> Self {
+        std::ptr::with_exposed_provenance_mut(word as usize)
     }
 }
 
@@ -73,10 +100,11 @@ macro_rules! common {
             pub fn load(&self, order: Ordering) -> $value {
                 let location = Location::caller();
                 let Some(sim) = before(&self.header, OpKind::Load, location) else { return self.real.load(order) };
-                let value = self.real.load(Relaxed);
-                let values = || Values { found: value.bits(), value: value.bits(), expected: 0 };
-                sim.after_with(&self.header, OpKind::Load, true, values, location);
-                value
+                if sim.is_watched() {
+                    let done = self.perform(sim, OpKind::Load, order, Access::Load, location, &mut |old| old);
+                    return <$value>::from_word(done.found);
+                }
+                self.real.load(Relaxed)
             }
 
             /// Writes the value.
@@ -87,10 +115,12 @@ macro_rules! common {
                 let Some(sim) = before(&self.header, OpKind::Store, location) else {
                     return self.real.store(value, order);
                 };
-                let found = self.real.load(Relaxed);
-                self.real.store(value, Relaxed);
-                let values = || Values { found: found.bits(), value: value.bits(), expected: 0 };
-                sim.after_with(&self.header, OpKind::Store, true, values, location);
+                if sim.is_watched() {
+                    let access = Access::Store { value: value.into_word() };
+                    self.perform(sim, OpKind::Store, order, access, location, &mut |old| old);
+                } else {
+                    self.real.store(value, Relaxed);
+                }
             }
 
             /// Writes the value and returns the previous one.
@@ -99,7 +129,7 @@ macro_rules! common {
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 let location = Location::caller();
                 match before(&self.header, OpKind::Rmw, location) {
-                    Some(sim) => self.simulate(sim, location, |_| value),
+                    Some(sim) => self.simulate(sim, order, location, |_| value),
                     None => self.real.swap(value, order),
                 }
             }
@@ -119,7 +149,7 @@ macro_rules! common {
             ) -> Result<$value, $value> {
                 let location = Location::caller();
                 match before(&self.header, OpKind::Cas, location) {
-                    Some(sim) => self.simulate_cas(sim, location, current, new, false),
+                    Some(sim) => self.simulate_cas(sim, location, (current, new), (success, failure), false),
                     None => self.real.compare_exchange(current, new, success, failure),
                 }
             }
@@ -139,7 +169,7 @@ macro_rules! common {
             ) -> Result<$value, $value> {
                 let location = Location::caller();
                 match before(&self.header, OpKind::Cas, location) {
-                    Some(sim) => self.simulate_cas(sim, location, current, new, true),
+                    Some(sim) => self.simulate_cas(sim, location, (current, new), (success, failure), true),
                     None => self.real.compare_exchange_weak(current, new, success, failure),
                 }
             }
@@ -169,15 +199,18 @@ macro_rules! common {
             fn simulate(
                 &self,
                 sim: Simulated,
+                order: Ordering,
                 location: &'static Location<'static>,
-                f: impl FnOnce($value) -> $value,
+                f: impl Fn($value) -> $value,
             ) -> $value {
+                if sim.is_watched() {
+                    let mut change = |old| f(<$value>::from_word(old)).into_word();
+                    let done = self.perform(sim, OpKind::Rmw, order, Access::Rmw, location, &mut change);
+                    return <$value>::from_word(done.found);
+                }
                 // One controlled thread runs at a time, so load and store need no lock prefix.
                 let previous = self.real.load(Relaxed);
-                let value = f(previous);
-                self.real.store(value, Relaxed);
-                let values = || Values { found: previous.bits(), value: value.bits(), expected: 0 };
-                sim.after_with(&self.header, OpKind::Rmw, true, values, location);
+                self.real.store(f(previous), Relaxed);
                 previous
             }
 
@@ -186,20 +219,45 @@ macro_rules! common {
                 &self,
                 sim: Simulated,
                 location: &'static Location<'static>,
-                current: $value,
-                new: $value,
+                (current, new): ($value, $value),
+                (success, failure): (Ordering, Ordering),
                 weak: bool,
             ) -> Result<$value, $value> {
+                if sim.is_watched() {
+                    let (order, access) = if weak && sim.weak_failure() {
+                        (failure, Access::Load)
+                    } else {
+                        (success, Access::Cas { expected: current.into_word(), new: new.into_word(), failure })
+                    };
+                    let done = self.perform(sim, OpKind::Cas, order, access, location, &mut |old| old);
+                    let found = <$value>::from_word(done.found);
+                    return if done.wrote { Ok(found) } else { Err(found) };
+                }
                 let previous = self.real.load(Relaxed);
                 let success = previous == current && !(weak && sim.weak_failure());
                 if success {
                     self.real.store(new, Relaxed);
                 }
-                let found = previous.bits();
-                let value = if success { new.bits() } else { found };
-                let values = || Values { found, value, expected: current.bits() };
-                sim.after_with(&self.header, OpKind::Cas, success, values, location);
                 if success { Ok(previous) } else { Err(previous) }
+            }
+
+            /// The operation where somebody looks at it, or the memory model is weak.
+            #[inline(never)]
+            fn perform(
+                &self,
+                sim: Simulated,
+                kind: OpKind,
+                order: Ordering,
+                access: Access,
+                location: &'static Location<'static>,
+                change: &mut dyn FnMut(u64) -> u64,
+            ) -> Done {
+                let op = Operation { header: &self.header, kind, order, access, location };
+                let done = sim.perform(&op, self.real.load(Relaxed).into_word(), change);
+                if kind != OpKind::Load {
+                    self.real.store(<$value>::from_word(done.last), Relaxed);
+                }
+                done
             }
 
             pub(crate) fn header(&self) -> &Header {
@@ -237,7 +295,7 @@ macro_rules! rmw {
                     match before(&self.header, OpKind::Rmw, location) {
                         Some(sim) => {
                             let f: fn($value, $value) -> $value = $f;
-                            self.simulate(sim, location, |old| f(old, value))
+                            self.simulate(sim, order, location, |old| f(old, value))
                         }
                         None => self.real.$method(value, order),
                     }

@@ -14,6 +14,7 @@
 
 use std::fmt::Write as _;
 
+use crate::memory::MemoryModel;
 use crate::runtime::rt::Settings;
 
 use super::{Trace, verb};
@@ -85,14 +86,15 @@ impl ChoiceLog {
     pub fn render(&self) -> String {
         let s = &self.settings;
         let mut out = format!(
-            "{MAGIC} seed={} max_steps={} every_operation={} spurious={} weak={} idle={} whole={}\n",
+            "{MAGIC} seed={} max_steps={} every_operation={} spurious={} weak={} idle={}{}{}\n",
             self.seed,
             s.max_steps,
             u8::from(s.every_operation),
             s.spurious_wakeups,
             s.weak_cas_failures,
             u8::from(s.time_when_idle),
-            u8::from(s.whole_deadlocks)
+            if s.whole_deadlocks { " whole=1" } else { "" },
+            if s.memory_model == MemoryModel::Sc { String::new() } else { format!(" memory={}", s.memory_model) }
         );
         for c in &self.choices {
             let _ = writeln!(out, "{}\t{}\t{}\t{}:{}:{}", c.thread, c.operation, c.object, c.file, c.line, c.column);
@@ -126,14 +128,23 @@ fn header(line: &str) -> Option<(u64, Settings)> {
     let mut fields = line.strip_prefix(MAGIC)?.split_whitespace();
     let mut field = |name: &str| fields.next()?.strip_prefix(name)?.strip_prefix('=')?.parse::<u64>().ok();
     let seed = field("seed")?;
-    let settings = Settings {
+    let mut settings = Settings {
         max_steps: u32::try_from(field("max_steps")?).ok()?,
         every_operation: field("every_operation")? == 1,
         spurious_wakeups: u32::try_from(field("spurious")?).ok()?,
         weak_cas_failures: u32::try_from(field("weak")?).ok()?,
         time_when_idle: field("idle")? == 1,
-        whole_deadlocks: field("whole").is_some_and(|whole| whole == 1),
+        whole_deadlocks: false,
+        memory_model: MemoryModel::Sc,
     };
+    // What follows is there only if it is not as usual.
+    for field in fields {
+        match field.split_once('=')? {
+            ("whole", "1") => settings.whole_deadlocks = true,
+            ("memory", model) => settings.memory_model = model.parse().ok()?,
+            _ => return None,
+        }
+    }
     Some((seed, settings))
 }
 

@@ -35,6 +35,8 @@ struct Line<'a> {
     ok: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stale: Option<&'a str>,
     at: String,
 }
 
@@ -53,7 +55,7 @@ pub fn render(trace: &Trace) -> String {
             .collect(),
     };
     let mut out = line(&head);
-    for e in &trace.events {
+    for (i, e) in trace.events.iter().enumerate() {
         out.push_str(&line(&Line {
             step: e.step,
             time_ns: e.time.as_nanos(),
@@ -62,6 +64,7 @@ pub fn render(trace: &Trace) -> String {
             object: e.object,
             ok: (!e.success).then_some(false),
             note: e.note.as_deref(),
+            stale: trace.stale.iter().find(|s| s.event == i).map(|s| s.why.as_str()),
             at: e.location.to_string(),
         }));
     }

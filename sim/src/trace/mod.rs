@@ -86,6 +86,17 @@ pub struct Trace {
     pub events: Vec<TraceEvent>,
     /// What the strategy decided, in order.
     pub decisions: Vec<Decision>,
+    /// The operations of atomics that had another outcome than the latest one, in order.
+    pub stale: Vec<Stale>,
+}
+
+/// An operation of an atomic that did not read the latest store, or whose own store is not the latest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stale {
+    /// The operation: an index into [`Trace::events`].
+    pub event: usize,
+    /// What it read from where, which newer stores there were, and why it was allowed.
+    pub why: String,
 }
 
 impl Trace {
@@ -97,6 +108,16 @@ impl Trace {
             Some(o) => format!("{}:{}#{object}", file_name(o.created.file()), o.created.line()),
             None => format!("#{object}"),
         }
+    }
+
+    /// The operations that did not see the latest store, one line each.
+    pub fn stale_lines(&self) -> impl Iterator<Item = String> + '_ {
+        self.stale.iter().filter_map(|s| {
+            let e = self.events.get(s.event)?;
+            let object = e.object.map_or_else(String::new, |o| self.object_label(o));
+            let (thread, place) = (self.thread_label(e.thread), e.location);
+            Some(format!("{thread}: {} {object} at {place} {}", verb(e.kind), s.why))
+        })
     }
 
     /// The thread's name.
@@ -164,5 +185,7 @@ pub fn verb(kind: OpKind) -> &'static str {
         OpKind::Sleep => "sleep",
         OpKind::End => "end",
         OpKind::Choose => "choose",
+        OpKind::CellRead => "get",
+        OpKind::CellWrite => "set",
     }
 }

@@ -44,7 +44,7 @@ pub fn render(trace: &Trace, style: Style) -> String {
     let mut columns: Vec<u32> = rows.iter().map(|&i| event(i).thread).collect();
     columns.sort_unstable();
     columns.dedup();
-    let cells: Vec<String> = rows.iter().map(|&i| clip(&cell(trace, event(i)), style.column_max)).collect();
+    let cells: Vec<String> = rows.iter().map(|&i| clip(&cell(trace, i), style.column_max)).collect();
     let width = |column: u32| {
         let own = rows.iter().zip(&cells).filter(|(i, _)| event(**i).thread == column).map(|(_, t)| t.chars().count());
         own.chain([trace.thread_label(column).chars().count()]).max().unwrap_or(0)
@@ -90,7 +90,9 @@ fn select(trace: &Trace, rows_max: usize) -> Vec<usize> {
         other(at.checked_sub(1).and_then(|before| rows.get(before))) || other(rows.get(at + 1))
     };
     let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by_key(|&at| Reverse((notes.contains(&at), beside_switch(at), at)));
+    // What did not see the latest store is what a weak memory model is looked at for.
+    let stale = |at: usize| trace.stale.iter().any(|s| s.event == rows[at]);
+    order.sort_by_key(|&at| Reverse((notes.contains(&at), stale(at), beside_switch(at), at)));
     order.truncate(rows_max);
     order.sort_unstable();
     order.into_iter().map(|at| rows[at]).collect()
@@ -127,7 +129,8 @@ fn push_gap(out: &mut String, left_out: usize) {
     }
 }
 
-fn cell(trace: &Trace, e: &TraceEvent) -> String {
+fn cell(trace: &Trace, at: usize) -> String {
+    let e = &trace.events[at];
     if let Some(note) = &e.note {
         return format!("[{note}]");
     }
@@ -137,6 +140,9 @@ fn cell(trace: &Trace, e: &TraceEvent) -> String {
     }
     if !e.success {
         text.push_str(" (failed)");
+    }
+    if trace.stale.iter().any(|s| s.event == at) {
+        text.push_str(" (stale)");
     }
     let _ = write!(text, "  {}:{}", file_name(e.location.file()), e.location.line());
     text

@@ -2,6 +2,7 @@
 
 pub(crate) mod atomic;
 pub(crate) mod barrier;
+pub(crate) mod cell;
 pub(crate) mod channel;
 pub(crate) mod condvar;
 pub(crate) mod guarded;

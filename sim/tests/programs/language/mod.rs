@@ -15,7 +15,7 @@
 //! final E                         over shared names and `thread.register`; checked at the end of the run
 //! ```
 //!
-//! A line may end in a memory order, which has no effect. What an operation is, and which two of them conflict, is as in
+//! A line may end in memory orders (`na` is taken for `rlx`). What an operation is, and which two of them conflict, is as in
 //! the literature: a failed `cas` or `trylock` reads; read locks commute; all other operations on one lock conflict.
 
 mod expression;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use interleaf::sync::atomic::Ordering;
+
 use super::expression::{Expression, Values};
 use super::reader::{Names, expression};
 
@@ -51,10 +53,10 @@ pub(super) enum Change {
 pub(super) enum Instruction {
     Set(usize, Expression),
     Jump(Expression, usize),
-    Load(usize, Place),
-    Store(Place, Expression),
-    Rmw(usize, Place, Change, Expression),
-    Cas { won: usize, seen: usize, place: Place, expected: Expression, new: Expression },
+    Load(usize, Place, Ordering),
+    Store(Place, Expression, Ordering),
+    Rmw(usize, Place, Change, Expression, Ordering),
+    Cas { won: usize, seen: usize, place: Place, expected: Expression, new: Expression, orders: (Ordering, Ordering) },
     Lock(usize),
     Unlock(usize),
     TryLock(usize, usize),
@@ -65,7 +67,7 @@ pub(super) enum Instruction {
     Wait(usize, usize),
     Signal(usize),
     Broadcast(usize),
-    Fence,
+    Fence(Ordering),
     Assume(Expression),
     Assert(Expression),
     End,
@@ -342,6 +344,7 @@ impl Compiler<'_> {
         let mutex = |name: &str| find(&objects.mutexes, name);
         let rwlock = |name: &str| find(&objects.rwlocks, name);
         let condvar = |name: &str| find(&objects.condvars, name);
+        let orders = orders(rest);
         let arguments = arguments(rest);
         let argument = |i: usize| arguments.get(i).copied().ok_or(format!("argument {} is missing", i + 1));
         Ok(match operation {
@@ -350,11 +353,11 @@ impl Compiler<'_> {
                 let (condition, label) = rest.rsplit_once(" goto ").ok_or("if without goto")?;
                 Instruction::Jump(expression(condition, self)?, jump(label)?)
             }
-            "load" => Instruction::Load(self.register(target), self.place(argument(0)?)?),
-            "store" => Instruction::Store(self.place(argument(0)?)?, expression(argument(1)?, self)?),
+            "load" => Instruction::Load(self.register(target), self.place(argument(0)?)?, orders[0]),
+            "store" => Instruction::Store(self.place(argument(0)?)?, expression(argument(1)?, self)?, orders[0]),
             "rmw" => {
                 let (change, operand) = self.change(argument(1)?)?;
-                Instruction::Rmw(self.register(target), self.place(argument(0)?)?, change, operand)
+                Instruction::Rmw(self.register(target), self.place(argument(0)?)?, change, operand, orders[0])
             }
             "cas" => Instruction::Cas {
                 won: self.register(target),
@@ -362,6 +365,7 @@ impl Compiler<'_> {
                 place: self.place(argument(0)?)?,
                 expected: expression(argument(1)?, self)?,
                 new: expression(argument(2)?, self)?,
+                orders: (orders[0], orders[1]),
             },
             "trylock" => Instruction::TryLock(self.register(target), mutex(argument(0)?)?),
             "lock" => Instruction::Lock(mutex(argument(0)?)?),
@@ -373,7 +377,7 @@ impl Compiler<'_> {
             "wait" => Instruction::Wait(condvar(argument(0)?)?, mutex(argument(1)?)?),
             "signal" => Instruction::Signal(condvar(argument(0)?)?),
             "broadcast" => Instruction::Broadcast(condvar(argument(0)?)?),
-            "fence" => Instruction::Fence,
+            "fence" => Instruction::Fence(orders[0]),
             "assume" => Instruction::Assume(expression(rest, self)?),
             "assert" => Instruction::Assert(expression(rest, self)?),
             "end" => Instruction::End,
@@ -430,4 +434,18 @@ fn arguments(text: &str) -> Vec<&str> {
     };
     let all = text.split(comma).map(str::trim);
     all.filter(|a| !["", "na", "rlx", "acq", "rel", "ar", "sc"].contains(a)).collect()
+}
+
+/// The memory orders at the end, two of them: `sc` where none is given. What is not atomic is taken for relaxed, which
+/// has the same executions where there is no data race.
+fn orders(text: &str) -> [Ordering; 2] {
+    let mut given = text.split(',').map(str::trim).filter_map(|word| match word {
+        "na" | "rlx" => Some(Ordering::Relaxed),
+        "acq" => Some(Ordering::Acquire),
+        "rel" => Some(Ordering::Release),
+        "ar" => Some(Ordering::AcqRel),
+        "sc" => Some(Ordering::SeqCst),
+        _ => None,
+    });
+    std::array::from_fn(|_| given.next().unwrap_or(Ordering::SeqCst))
 }

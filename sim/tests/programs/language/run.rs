@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use interleaf::sync::atomic::{AtomicI64, Ordering::SeqCst, fence};
+use interleaf::sync::atomic::{AtomicI64, fence};
 use interleaf::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use interleaf::{Explorer, FailureKind, Report, Strategy, thread};
+use interleaf::{Explorer, FailureKind, MemoryModel, Report, Strategy, thread};
 
 use super::expression::Values;
 use super::program::{Change, Instruction, Program};
@@ -102,6 +102,21 @@ pub(crate) fn exhaust_by(strategy: Strategy, program: &Arc<Program>, limit: u64,
         wrong: 0,
     };
     (counted, report)
+}
+
+/// Runs a program once for each of its executions under RC11.
+///
+/// # Panics
+/// If there are more than `limit`, if two are the same, or if the runtime reports anything but deadlocks.
+pub(crate) fn count_graphs(program: &Arc<Program>, limit: u64) -> Counted {
+    let tally = Tally::default();
+    let report = explorer(Strategy::Exhaustive { preemptions: None }, 0..limit)
+        .memory_model(MemoryModel::Rc11)
+        .count_distinct(true)
+        .run(|| tally.add(program));
+    assert!(report.complete, "more than {limit} executions");
+    assert!(!report.distinct_is_exact || report.distinct == report.executions, "some executions are the same");
+    tally.counted(&report, deadlocks(&report))
 }
 
 /// Runs a program once for each of `seeds` seeds.
@@ -270,27 +285,29 @@ impl<'a> Running<'a> {
         let values = Values { registers: &self.registers, ..Values::default() };
         match instruction {
             Instruction::Set(register, value) => self.registers[*register] = value.value(values),
-            Instruction::Load(register, place) => {
-                self.registers[*register] = world.shared[place.cell(values)].load(SeqCst);
+            Instruction::Load(register, place, order) => {
+                self.registers[*register] = world.shared[place.cell(values)].load(*order);
             }
-            Instruction::Store(place, value) => world.shared[place.cell(values)].store(value.value(values), SeqCst),
-            Instruction::Rmw(register, place, change, operand) => {
+            Instruction::Store(place, value, order) => {
+                world.shared[place.cell(values)].store(value.value(values), *order);
+            }
+            Instruction::Rmw(register, place, change, operand, order) => {
                 let (cell, operand) = (&world.shared[place.cell(values)], operand.value(values));
                 self.registers[*register] = match change {
-                    Change::Add => cell.fetch_add(operand, SeqCst),
-                    Change::Or => cell.fetch_or(operand, SeqCst),
-                    Change::And => cell.fetch_and(operand, SeqCst),
-                    Change::Replace => cell.swap(operand, SeqCst),
+                    Change::Add => cell.fetch_add(operand, *order),
+                    Change::Or => cell.fetch_or(operand, *order),
+                    Change::And => cell.fetch_and(operand, *order),
+                    Change::Replace => cell.swap(operand, *order),
                 };
             }
-            Instruction::Cas { won, seen, place, expected, new } => {
+            Instruction::Cas { won, seen, place, expected, new, orders } => {
                 let cell = &world.shared[place.cell(values)];
-                let result = cell.compare_exchange(expected.value(values), new.value(values), SeqCst, SeqCst);
+                let result = cell.compare_exchange(expected.value(values), new.value(values), orders.0, orders.1);
                 self.registers[*won] = i64::from(result.is_ok());
                 self.registers[*seen] = result.unwrap_or_else(|found| found);
             }
             Instruction::Assert(condition) if !condition.holds(values) => world.wrong.store(true, Relaxed),
-            Instruction::Fence => fence(SeqCst),
+            Instruction::Fence(order) => fence(*order),
             Instruction::Assert(_) | Instruction::Assume(_) | Instruction::Jump(..) | Instruction::End => {}
             other => self.block(other),
         }

@@ -66,6 +66,11 @@ pub struct Scenario {
     pub faults: Faults,
     /// The strategy, if not the campaign's.
     pub strategy: Option<fn() -> Strategy>,
+    /// A run draws from its seed what is done, so the interleavings of one seed are not those of another.
+    pub draws: bool,
+    /// The number of its distinguishable interleavings, if a campaign is to run all of them, once each, instead of seeds.
+    /// Another number is a failed gate: the story, or the exploration, has changed. Not for stories that draw.
+    pub exhaustive: Option<u64>,
     /// Checkers that watch every operation.
     pub monitor: Option<fn() -> Box<dyn Monitor>>,
     /// One run. Raises violations; may panic.

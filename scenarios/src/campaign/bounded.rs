@@ -13,6 +13,9 @@ pub const FAILURE_MAX: u64 = 16 << 20;
 /// Most bytes of a stored trace.
 pub const TRACE_MAX: u64 = 1 << 30;
 
+/// Most bytes of a saved exploration.
+pub const SAVED_MAX: u64 = 1 << 30;
+
 /// The text of a file of at most `limit` bytes.
 ///
 /// # Errors

@@ -53,6 +53,12 @@ impl Exit {
         self as u8
     }
 
+    /// The exit with this number.
+    #[must_use]
+    pub fn of_code(code: u8) -> Option<Self> {
+        PRECEDENCE.into_iter().find(|exit| exit.code() == code)
+    }
+
     /// What a failed run means. A run that was cut by the step limit is inconclusive: a livelock cannot be told from a
     /// run that is merely long.
     #[must_use]

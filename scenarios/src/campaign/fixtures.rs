@@ -24,11 +24,13 @@ const PASSES: Scenario = Scenario {
     max_steps: 1_000,
     faults: Faults { spurious_wakeups: 0, weak_cas_failures: 0 },
     strategy: None,
+    draws: false,
+    exhaustive: None,
     monitor: None,
     world: passes,
 };
 
-static FIXTURES: [Scenario; 9] = [
+static FIXTURES: [Scenario; 11] = [
     PASSES,
     Scenario {
         name: CANARY,
@@ -53,6 +55,19 @@ static FIXTURES: [Scenario; 9] = [
         ..PASSES
     },
     Scenario {
+        name: "fixture.overcounted",
+        claim: "Says that it has three distinguishable interleavings, and has two.",
+        exhaustive: Some(3),
+        ..PASSES
+    },
+    Scenario {
+        name: "fixture.undercounted",
+        claim: "Says that it has two distinguishable interleavings, and has six.",
+        exhaustive: Some(2),
+        world: in_turn,
+        ..PASSES
+    },
+    Scenario {
         name: "fixture.tame",
         claim: "Claims to break a rule, and does not.",
         expected: Expected::Breaks("fixture.sum"),
@@ -74,6 +89,16 @@ fn passes(setup: &Setup<'_>) {
         scope.spawn(add);
     });
     check_sum(sum.into_inner().unwrap_or_else(PoisonError::into_inner));
+    setup.tally.conflicts(1);
+}
+
+fn in_turn(setup: &Setup<'_>) {
+    let turn = Mutex::new(());
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| drop(turn.lock()));
+        }
+    });
     setup.tally.conflicts(1);
 }
 

@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 
 use interleaf::{Failure, Report, Strategy};
 
+use super::exploration::{Exploration, is_search};
 use super::rounds::{Rounds, Share};
 use super::verdict::{Evidence, Verdict};
 use super::{Exit, Subject};
 use crate::scenario::Tally;
 
 /// How often the limits are looked at and the progress is shown.
-const TICK: Duration = Duration::from_millis(50);
+pub(super) const TICK: Duration = Duration::from_millis(50);
 
 /// What one scenario of a campaign runs.
 #[derive(Clone, Copy)]
@@ -31,6 +32,18 @@ pub struct Entry {
     pub runs: u64,
     /// All in the first round.
     pub at_once: bool,
+    /// Not seeds, but every distinguishable interleaving once, of which there are so many.
+    pub exhaustive: Option<u64>,
+}
+
+impl Entry {
+    /// What is run of a scenario that has so many distinguishable interleavings, if all are to be run.
+    #[must_use]
+    pub const fn exhaustive(subject: Subject, weight: u64, interleavings: u64) -> Self {
+        // One more would already be one too many.
+        let runs = interleavings + 1;
+        Self { subject, weight, first_seed: 0, runs, at_once: true, exhaustive: Some(interleavings) }
+    }
 }
 
 /// Many runs of many scenarios.
@@ -122,7 +135,7 @@ impl Outcome {
 }
 
 /// Ends the ticker, also if a panic ends the campaign.
-struct Over<'a>(&'a AtomicBool, std::thread::Thread);
+pub(super) struct Over<'a>(pub(super) &'a AtomicBool, pub(super) std::thread::Thread);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
@@ -197,7 +210,10 @@ impl Campaign<'_> {
     fn begin(&self, entry: Entry) -> Progress {
         Progress {
             entry,
-            strategy: entry.subject.strategy(self.strategy.as_ref(), &self.otherwise),
+            strategy: match entry.exhaustive {
+                Some(_) => Strategy::Exhaustive { preemptions: None },
+                None => entry.subject.strategy(self.strategy.as_ref(), &self.otherwise),
+            },
             report: Report::default(),
             tally: Tally::default(),
             elapsed: Duration::ZERO,
@@ -214,13 +230,20 @@ impl Campaign<'_> {
         row.next_seed = seeds.end;
         let failed_before = row.report.failures.len();
         let wanted = self.max_failures.saturating_sub(failed_before).max(1);
-        let (mut report, mut conflicts) = self.once(row, seeds.clone(), wanted, stop, done);
+        let (mut report, mut conflicts) = self.once(self.jobs, row, seeds.clone(), wanted, stop, done);
+        if row.entry.exhaustive.is_some() {
+            if self.jobs > 1 && !report.failures.is_empty() {
+                // Which interleaving fails first depends on the number of workers: ask one.
+                (report, conflicts) = self.once(1, row, seeds.clone(), wanted, stop, &AtomicU64::new(0));
+            }
+            report.failures.extend(Exploration::nondeterminism(&row.entry.subject).map(|stray| *stray));
+        }
         row.settled = report.failures.len() >= wanted || is_search(&row.strategy);
         if let Some(last) = report.failures.last().map(|f| f.seed).filter(|_| row.settled && !is_search(&row.strategy))
         {
             // How far the workers got beyond the last failure depends on their number: count up to it, exactly.
             let exact = seeds.start..last + 1;
-            let (mut counted, met) = self.once(row, exact, usize::MAX, stop, &AtomicU64::new(0));
+            let (mut counted, met) = self.once(self.jobs, row, exact, usize::MAX, stop, &AtomicU64::new(0));
             if !stop.load(Ordering::Relaxed) {
                 counted.failures = std::mem::take(&mut report.failures);
                 (report, conflicts) = (counted, met);
@@ -239,6 +262,7 @@ impl Campaign<'_> {
 
     fn once(
         &self,
+        jobs: usize,
         row: &Progress,
         seeds: Range<u64>,
         max_failures: usize,
@@ -248,7 +272,7 @@ impl Campaign<'_> {
         let tally = Tally::default();
         let subject = row.entry.subject;
         let world = subject.world(seeds.clone(), is_search(&row.strategy), &tally);
-        let explorer = subject.explorer(row.strategy.clone()).seeds(seeds).workers(self.jobs);
+        let explorer = subject.explorer(row.strategy.clone()).seeds(seeds).workers(jobs);
         let report = explorer.max_failures(max_failures).stop_when(stop).progress(done).run(world);
         (report, tally.conflicts_met())
     }
@@ -256,7 +280,10 @@ impl Campaign<'_> {
     fn judge(&self, row: Progress, stopped: Option<Stopped>) -> Row {
         let report = row.report;
         let conflicts = row.tally.conflicts_met();
-        let complete = row.settled || report.executions >= row.entry.runs;
+        let complete = (row.settled && row.entry.exhaustive.is_none())
+            || report.complete
+            || !report.failures.is_empty()
+            || report.executions >= row.entry.runs;
         let scenario = row.entry.subject.scenario;
         let verdict = Evidence {
             expected: scenario.expected,
@@ -267,6 +294,7 @@ impl Campaign<'_> {
             fired: report.fired,
             cut: stopped.filter(|_| !complete),
             gates: self.gates,
+            exhaustive: row.entry.exhaustive.map(|expected| (expected, report.complete)),
         }
         .judge();
         Row {
@@ -289,15 +317,17 @@ impl Row {
         self.report.failures.iter().filter(move |f| !super::verdict::is_expected(expected, f))
     }
 
+    /// Whether every distinguishable interleaving was to be run, once, instead of seeds.
+    #[must_use]
+    pub const fn is_exhaustive(&self) -> bool {
+        matches!(self.strategy, Strategy::Exhaustive { preemptions: None })
+    }
+
     /// Steps in a second of real time.
     #[must_use]
     pub fn steps_per_second(&self) -> u64 {
         (self.report.steps as f64 / self.elapsed.as_secs_f64().max(1e-9)) as u64
     }
-}
-
-fn is_search(strategy: &Strategy) -> bool {
-    matches!(strategy, Strategy::Dfs { .. })
 }
 
 #[cfg(test)]
@@ -306,8 +336,7 @@ mod tests {
 
     static NEVER: AtomicBool = AtomicBool::new(false);
 
-    fn outcome(name: &str, jobs: usize, max_failures: usize) -> Row {
-        let entry = Entry { subject: name.parse().unwrap(), weight: 1, first_seed: 5, runs: 700, at_once: false };
+    fn row(entry: Entry, jobs: usize, max_failures: usize) -> Row {
         let campaign = Campaign {
             entries: vec![entry],
             strategy: None,
@@ -319,6 +348,12 @@ mod tests {
             interrupted: &NEVER,
         };
         campaign.run(&|_| {}).rows.remove(0)
+    }
+
+    fn outcome(name: &str, jobs: usize, max_failures: usize) -> Row {
+        let subject = name.parse().unwrap();
+        let entry = Entry { subject, weight: 1, first_seed: 5, runs: 700, at_once: false, exhaustive: None };
+        row(entry, jobs, max_failures)
     }
 
     #[test]
@@ -333,6 +368,17 @@ mod tests {
             assert_eq!(counts(&one), counts(&outcome(name, 3, max_failures)), "{name}");
             assert_eq!(one.report.failures.len(), if name == "fixture.passes" { 0 } else { max_failures });
         }
+    }
+
+    #[test]
+    fn all_interleavings_up_to_the_first_failure_are_counted_by_one_worker() {
+        let counts = |jobs| {
+            let subject = "ledger.add_tx_against_add_block+check-then-act".parse().unwrap();
+            let row = row(Entry::exhaustive(subject, 1, 10_000), jobs, 1);
+            (row.report.executions, row.report.failures[0].token.clone(), row.conflicts)
+        };
+        let one = counts(1);
+        (0..20).for_each(|_| assert_eq!(counts(3), one));
     }
 
     #[test]

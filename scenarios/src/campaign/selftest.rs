@@ -73,7 +73,10 @@ impl SelfTest<'_> {
             return check;
         }
         let outcome = self
-            .campaign(vec![Entry { subject, weight: 1, first_seed: 0, runs: budget, at_once: false }], true)
+            .campaign(
+                vec![Entry { subject, weight: 1, first_seed: 0, runs: budget, at_once: false, exhaustive: None }],
+                true,
+            )
             .run(&|_| {});
         let Some(failure) = outcome.rows.first().and_then(|row| row.report.first_failure()) else {
             check.problem = Some(match outcome.stopped {
@@ -95,7 +98,14 @@ impl SelfTest<'_> {
         let entry = |scenario: &'static Scenario| {
             let weight = u64::from(scenario.weight);
             let subject = Subject { scenario, planted: None };
-            Entry { subject, weight, first_seed: 0, runs: part(self.clean_runs, weight, total), at_once: false }
+            Entry {
+                subject,
+                weight,
+                first_seed: 0,
+                runs: part(self.clean_runs, weight, total),
+                at_once: false,
+                exhaustive: None,
+            }
         };
         self.campaign(scenarios().map(entry).collect(), false).run(tick)
     }

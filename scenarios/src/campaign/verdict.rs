@@ -77,6 +77,8 @@ pub struct Evidence<'a> {
     pub cut: Option<Stopped>,
     /// Whether too little to show anything is a failure.
     pub gates: bool,
+    /// All distinguishable interleavings were to be run: how many there must be, and whether all were.
+    pub exhaustive: Option<(u64, bool)>,
 }
 
 impl Evidence<'_> {
@@ -96,6 +98,9 @@ impl Evidence<'_> {
         }
         match self.cut {
             Some(Stopped::Interrupted) => return Verdict::Inconclusive("interrupted".into()),
+            Some(Stopped::Budget) if self.exhaustive.is_some() && self.executions > 0 => {
+                return Verdict::Inconclusive("not all interleavings: the budget was spent".into());
+            }
             Some(Stopped::Budget) if self.executions == 0 => {
                 return Verdict::Inconclusive("not run: the budget was spent".into());
             }
@@ -108,6 +113,15 @@ impl Evidence<'_> {
     fn failed_gates(&self) -> Vec<String> {
         let runs = self.executions;
         let mut failed = Vec::new();
+        match self.exhaustive {
+            Some((expected, true)) if runs != expected => {
+                failed.push(format!("expected {expected} distinguishable interleavings, found {runs}"));
+            }
+            Some((expected, false)) => {
+                failed.push(format!("expected {expected} distinguishable interleavings, found more"))
+            }
+            _ => {}
+        }
         if let Expected::Breaks(what) = self.expected {
             failed.push(format!("must break {what}, but did not in {runs} runs"));
         } else if self.conflicts == 0 {

@@ -14,6 +14,9 @@ use crate::report::terminal::{Color, Format};
 /// Where the files of runs go.
 pub const OUT: &str = "target/interleaf";
 
+/// Most parts of a divided exploration.
+const PARTS_MAX: u64 = 4_096;
+
 /// Deterministic simulation of a ledger and its block schedulers.
 #[derive(Debug, Parser)]
 #[command(name = "interleaf", version, after_help = EXIT_CODES)]
@@ -24,6 +27,9 @@ pub struct Args {
     /// Text for people, or one JSON object a line for programs.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
     pub message_format: Format,
+    /// The same as `--message-format json`.
+    #[arg(long, global = true, conflicts_with = "message_format")]
+    pub json: bool,
     /// When to use colours.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: Color,
@@ -40,6 +46,8 @@ pub enum Command {
     List,
     /// Run scenarios under many schedules.
     Run(RunArgs),
+    /// Run every distinguishable interleaving of a scenario, once.
+    Explore(ExploreArgs),
     /// Run a stored failure once more.
     Replay(ReplayArgs),
     /// Compare the block schedulers with sequential execution, simulated and on real threads.
@@ -87,6 +95,53 @@ pub struct RunArgs {
     /// `default`, or the path of a TOML file.
     #[arg(long, default_value = "default")]
     pub profile: String,
+    /// Where the files of runs go.
+    #[arg(long, value_name = "FOLDER", default_value = OUT)]
+    pub out: PathBuf,
+}
+
+/// Arguments of `explore`.
+#[derive(Debug, Parser)]
+pub struct ExploreArgs {
+    /// The scenario: its name, or a part of it that no other has.
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: String,
+    /// The seed from which the scenario draws what is done, if it does; 0 unless given.
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<Seed>,
+    /// Only interleavings that have a schedule with at most this many preemptions.
+    #[arg(long, value_name = "K", conflicts_with = "estimate")]
+    pub preemptions: Option<u32>,
+    /// Those that need fewest preemptions first, so that the first failure is one with the fewest.
+    #[arg(long, requires = "preemptions", conflicts_with = "split")]
+    pub iterative: bool,
+    /// End after this many interleavings; 0 explores nothing and only divides what `--resume` gives.
+    #[arg(long, value_name = "N")]
+    pub max: Option<u64>,
+    /// End after this time, e.g. `30s`, `10m`.
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<Budget>,
+    /// Number of OS threads. What is explored does not depend on it.
+    #[arg(long, short, value_name = "N", default_value_t)]
+    pub jobs: Jobs,
+    /// End after this many failures.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_failures: u32,
+    /// Go on with what an exploration that did not finish has saved.
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// Where to save what is left if it does not finish; without it, in the files of the run.
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Save what is left in this many files, for as many processes.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=PARTS_MAX))]
+    pub split: Option<u64>,
+    /// Samples of the estimate of all interleavings; 0 for none. Without it as many as two seconds allow, at most 64.
+    #[arg(long, value_name = "SAMPLES")]
+    pub estimate: Option<u32>,
+    /// Switch a planted bug on.
+    #[arg(long, value_name = "BUG")]
+    pub plant: Option<Planted>,
     /// Where the files of runs go.
     #[arg(long, value_name = "FOLDER", default_value = OUT)]
     pub out: PathBuf,
@@ -154,6 +209,16 @@ pub struct SelftestArgs {
     /// Runs without any bug, in which nothing may be found.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub interleavings: u64,
+    /// Instead, explore programs with a known number of interleavings, and compare.
+    #[arg(long, conflicts_with = "interleavings")]
+    pub programs: bool,
+    /// The `.prog` files of this folder, not those that are built in.
+    #[arg(long, value_name = "DIR", requires = "programs")]
+    pub dir: Option<PathBuf>,
+    /// The programs of the folder, and how many interleavings each has; without it `published.txt` in the folder or, if
+    /// there is none, what the programs say themselves.
+    #[arg(long, value_name = "FILE", requires = "dir")]
+    pub table: Option<PathBuf>,
     /// Number of OS threads.
     #[arg(long, short, value_name = "N", default_value_t)]
     pub jobs: Jobs,

@@ -150,6 +150,7 @@ fn report_failures(terminal: &Terminal, args: &EquivArgs, subject: &Subject, rep
             planted: report.case.planted,
             first_seed: args.seeds.0.start,
             times: 1,
+            searched: None,
             failure,
         });
     }

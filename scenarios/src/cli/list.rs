@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::campaign::Exit;
 use crate::registry;
 use crate::report::json::{VERSION, scenario};
-use crate::report::table::{Align, Table};
+use crate::report::table::{Align, Table, grouped};
 use crate::report::terminal::Terminal;
 use crate::scenario::Expected;
 
@@ -17,6 +17,7 @@ pub fn list(terminal: &Terminal) -> Exit {
     let mut table = Table::new(&[
         ("scenario", Align::Left),
         ("weight", Align::Right),
+        ("interleavings", Align::Right),
         ("outcome", Align::Left),
         ("finds", Align::Left),
     ]);
@@ -25,8 +26,9 @@ pub fn list(terminal: &Terminal) -> Exit {
             Expected::Holds => "holds".to_owned(),
             Expected::Breaks(what) => format!("breaks {what}"),
         };
+        let all = s.exhaustive.map_or_else(String::new, |all| format!("all {}", grouped(all)));
         let finds: Vec<_> = s.finds.iter().map(|(bug, _)| bug.name()).collect();
-        table.row([s.name.to_owned(), s.weight.to_string(), outcome, finds.join(", ")]);
+        table.row([s.name.to_owned(), s.weight.to_string(), all, outcome, finds.join(", ")]);
     }
     terminal.print(&table.plain());
     terminal.print("");

@@ -3,12 +3,14 @@
 //! * [`args`]: what may be given
 //! * [`values`]: seeds, workers and their text forms
 //! * [`interrupt`]: how Ctrl-C ends a command
-//! * [`list`], [`run`], [`replay`], [`equiv`], [`selftest`]: the commands
+//! * [`list`], [`run`], [`explore`], [`replay`], [`equiv`], [`selftest`], [`programs`]: the commands
 
 pub mod args;
 pub mod equiv;
+pub mod explore;
 pub mod interrupt;
 pub mod list;
+pub mod programs;
 pub mod replay;
 pub mod run;
 pub mod selftest;
@@ -54,12 +56,15 @@ pub fn main() -> ExitCode {
         Ok(args) => args,
         Err(usage) => return explain(&usage),
     };
-    let terminal = Terminal::new(args.message_format, args.color);
+    let format = if args.json { Format::Json } else { args.message_format };
+    let terminal = Terminal::new(format, args.color);
     let done = match args.command.unwrap_or_default() {
         Command::List => Ok(list::list(&terminal)),
         Command::Run(args) => run::run(&terminal, &args),
+        Command::Explore(args) => explore::explore(&terminal, &args),
         Command::Replay(args) => replay::replay(&terminal, &args),
         Command::Equiv(args) => equiv::equiv(&terminal, &args),
+        Command::Selftest(args) if args.programs => programs::programs(&terminal, &args),
         Command::Selftest(args) => selftest::selftest(&terminal, &args),
     };
     let exit = done.unwrap_or_else(|refusal| {

@@ -74,16 +74,23 @@ fn entries(args: &RunArgs, profile: &Profile, filters: &[String]) -> Result<Vec<
         u64::from(own.max(1))
     };
     let fixed = |s: &Subject| profile.fixed.get(s.scenario.name).copied().filter(|_| given.is_none());
-    let total: u64 = subjects.iter().filter(|s| fixed(s).is_none()).map(weight).sum();
+    // All interleavings, where there are few enough, show more than any number of seeds.
+    let all = |s: &Subject| {
+        s.scenario.exhaustive.filter(|_| given.is_none() && args.strategy.is_none() && s.planted.is_none())
+    };
+    let total: u64 = subjects.iter().filter(|s| fixed(s).is_none() && all(s).is_none()).map(weight).sum();
     let entry = |subject: Subject| {
         let weight = weight(&subject);
+        if let Some(interleavings) = all(&subject) {
+            return Entry::exhaustive(subject, weight, interleavings);
+        }
         let (runs, at_once) = match (&given, fixed(&subject)) {
             (Some(seeds), _) => (seeds.end - seeds.start, false),
             (None, Some(runs)) => (runs, true),
             (None, None) if args.budget.is_some() => (UNLIMITED, false),
             (None, None) => (part(profile.runs, weight, total), false),
         };
-        Entry { subject, weight, first_seed: given.as_ref().map_or(0, |s| s.start), runs, at_once }
+        Entry { subject, weight, first_seed: given.as_ref().map_or(0, |s| s.start), runs, at_once, exhaustive: None }
     };
     Ok(subjects.into_iter().map(entry).collect())
 }
@@ -97,7 +104,7 @@ fn budget(args: &RunArgs, profile: &Profile) -> Option<Duration> {
 fn header(args: &RunArgs, profile: &Profile, campaign: &Campaign<'_>) -> Value {
     let entry = |e: &Entry| {
         json!({ "scenario": e.subject.token_name(), "first_seed": e.first_seed,
-            "runs": (e.runs < UNLIMITED).then_some(e.runs) })
+            "runs": e.exhaustive.or((e.runs < UNLIMITED).then_some(e.runs)), "exhaustive": e.exhaustive.is_some() })
     };
     json!({
         "profile": profile.name,
@@ -112,7 +119,7 @@ fn header(args: &RunArgs, profile: &Profile, campaign: &Campaign<'_>) -> Value {
 
 fn explore(terminal: &Terminal, campaign: &Campaign<'_>) -> Outcome {
     let limited = campaign.entries.iter().all(|e| e.runs < UNLIMITED);
-    let total = limited.then(|| campaign.entries.iter().map(|e| e.runs).sum());
+    let total = limited.then(|| campaign.entries.iter().map(|e| e.exhaustive.unwrap_or(e.runs)).sum());
     let runs = total.map_or_else(String::new, |total| format!("up to {} interleavings of ", grouped(total)));
     let budget = campaign.budget.map_or_else(String::new, |b| format!(", at most {:.0?}", b));
     let (scenarios, jobs) = (campaign.entries.len(), campaign.jobs);
@@ -173,7 +180,7 @@ pub fn report_failure(terminal: &Terminal, found: &Found<'_>, folder: Option<&Ru
 }
 
 /// The exit code after files were written: a failure's own even if they could not be.
-fn unless_lost(terminal: &Terminal, exit: Exit, written: Result<(), impl Display>) -> Exit {
+pub(super) fn unless_lost(terminal: &Terminal, exit: Exit, written: Result<(), impl Display>) -> Exit {
     match written {
         Ok(()) => exit,
         Err(error) => {
@@ -232,12 +239,12 @@ pub fn found_of(failures: usize) -> String {
 }
 
 /// The members of several JSON objects in one.
-fn merged<const N: usize>(objects: [&Value; N]) -> Value {
+pub(super) fn merged<const N: usize>(objects: [&Value; N]) -> Value {
     Value::Object(
         objects.into_iter().filter_map(Value::as_object).flatten().map(|(k, v)| (k.clone(), v.clone())).collect(),
     )
 }
 
-fn write_json(folder: &RunFolder, value: &Value) -> Result<(), Refusal> {
+pub(super) fn write_json(folder: &RunFolder, value: &Value) -> Result<(), Refusal> {
     folder.write(Path::new("run.json"), &format!("{value:#}\n")).map_err(Refusal::bad_input)
 }

@@ -26,6 +26,7 @@ pub const STORY: Scenario = Scenario {
     invariants: &["ledger.no_double_spend", "ledger.conservation", "ledger.pool_consistency", BLOCK_WINS],
     finds: &[(Planted::CheckThenAct, 150)],
     weight: 40,
+    exhaustive: Some(2_222),
     world,
     ..LEDGER_STORY
 };

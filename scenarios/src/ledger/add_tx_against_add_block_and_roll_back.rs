@@ -31,6 +31,7 @@ pub const STORY: Scenario = Scenario {
     ],
     finds: &[(Planted::CheckThenAct, 200), (Planted::RollbackForgetsPool, 50)],
     weight: 60,
+    exhaustive: Some(4_936),
     world,
     ..LEDGER_STORY
 };

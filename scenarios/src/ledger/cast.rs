@@ -27,6 +27,8 @@ pub const LEDGER_STORY: Scenario = Scenario {
     max_steps: 2_000,
     faults: Faults { spurious_wakeups: 0, weak_cas_failures: 0 },
     strategy: None,
+    draws: false,
+    exhaustive: None,
     monitor: Some(locks::lock_hierarchy),
     world: |_| {},
 };

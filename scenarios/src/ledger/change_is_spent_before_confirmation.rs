@@ -30,6 +30,7 @@ pub const STORY: Scenario = Scenario {
     ],
     finds: &[(Planted::ChangeBeforeReservation, 1_500), (Planted::CheckThenAct, 200)],
     weight: 40,
+    exhaustive: Some(3_521),
     world,
     ..LEDGER_STORY
 };

@@ -31,6 +31,7 @@ pub const STORY: Scenario = Scenario {
     ],
     finds: &[(Planted::CleanupOrder, 10), (Planted::CheckThenAct, 150)],
     weight: 30,
+    exhaustive: Some(516),
     world,
     ..LEDGER_STORY
 };

@@ -25,6 +25,7 @@ pub const STORY: Scenario = Scenario {
     invariants: &["ledger.no_double_spend", "ledger.conservation", "ledger.pool_consistency", REFUSED],
     finds: &[(Planted::DuplicateInput, 10)],
     weight: 10,
+    exhaustive: Some(376),
     world,
     ..LEDGER_STORY
 };

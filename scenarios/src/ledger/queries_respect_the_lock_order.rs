@@ -30,6 +30,7 @@ pub const STORY: Scenario = Scenario {
     ],
     finds: &[(Planted::ReversedLockOrder, 10)],
     weight: 30,
+    exhaustive: Some(12_558),
     world,
     ..LEDGER_STORY
 };

@@ -25,6 +25,7 @@ pub const STORY: Scenario = Scenario {
     invariants: &["ledger.no_double_spend", "ledger.conservation", "ledger.pool_consistency", WHOLE_STEPS],
     finds: &[],
     weight: 20,
+    exhaustive: Some(72),
     world,
     ..LEDGER_STORY
 };

@@ -32,6 +32,7 @@ pub const STORY: Scenario = Scenario {
     ],
     finds: &[(Planted::RollbackForgetsPool, 10)],
     weight: 30,
+    exhaustive: Some(974),
     world,
     ..LEDGER_STORY
 };

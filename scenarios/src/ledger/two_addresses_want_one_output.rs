@@ -23,6 +23,7 @@ pub const STORY: Scenario = Scenario {
     invariants: &["ledger.no_double_spend", "ledger.conservation", "ledger.pool_consistency", ONE_SPENDER],
     finds: &[(Planted::NoCrossAddressCheck, 10), (Planted::CheckThenAct, 100), (Planted::ChangeBeforeReservation, 150)],
     weight: 40,
+    draws: true,
     world,
     ..LEDGER_STORY
 };

@@ -16,6 +16,7 @@ pub const STORY: Scenario = Scenario {
     invariants: &[WHOLE_STEPS],
     expected: Expected::Breaks(WHOLE_STEPS),
     weight: 0,
+    exhaustive: Some(7),
     world,
     ..LEDGER_STORY
 };

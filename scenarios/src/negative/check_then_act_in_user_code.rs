@@ -21,6 +21,7 @@ pub const STORY: Scenario = Scenario {
     expected: Expected::Breaks(NO_OVERDRAFT),
     weight: 0,
     monitor: None,
+    exhaustive: Some(6),
     world,
     ..LEDGER_STORY
 };

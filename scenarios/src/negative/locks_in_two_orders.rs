@@ -17,6 +17,7 @@ pub const STORY: Scenario = Scenario {
     invariants: &[locks::NAME],
     expected: Expected::Breaks(locks::NAME),
     weight: 0,
+    exhaustive: Some(1),
     world,
     ..LEDGER_STORY
 };

@@ -18,5 +18,7 @@ pub const STORY: Scenario = Scenario {
     weight: 0,
     monitor: None,
     world: |setup| (twin::STORY.world)(&Setup { planted: Some(Planted::ReversedLockOrder), ..*setup }),
+    // The twin's number is not that of a world in which runs fail halfway.
+    exhaustive: None,
     ..twin::STORY
 };

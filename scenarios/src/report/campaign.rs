@@ -2,13 +2,15 @@
 
 use std::fmt::Write as _;
 
+use interleaf::Failure;
 use serde_json::{Value, json};
 
 use super::coverage;
 use super::failure_file::Found;
 use super::table::{Align, Table, grouped};
-use crate::campaign::Exit;
+use crate::campaign::exploration::is_exploration;
 use crate::campaign::runner::{Outcome, Row, Stopped};
+use crate::campaign::{Exit, Subject};
 
 /// One row per scenario and their sum.
 #[must_use]
@@ -26,7 +28,7 @@ pub fn table(outcome: &Outcome) -> Table {
         let distinct = grouped(row.report.distinct);
         table.row([
             row.subject.token_name(),
-            grouped(row.report.executions),
+            runs(row),
             if row.report.distinct_is_exact { distinct } else { format!("~{distinct}") },
             coverage::clause(&row.report.coverage),
             grouped(row.steps_per_second()),
@@ -49,6 +51,12 @@ pub fn table(outcome: &Outcome) -> Table {
     table
 }
 
+/// Runs made; `all …` if there is no other interleaving.
+fn runs(row: &Row) -> String {
+    let all = if row.is_exhaustive() && row.report.complete { "all " } else { "" };
+    format!("{all}{}", grouped(row.report.executions))
+}
+
 /// What went wrong without a failure: gates, undecided scenarios. One line each.
 #[must_use]
 pub fn remarks(outcome: &Outcome) -> Vec<String> {
@@ -66,9 +74,21 @@ pub fn found(outcome: &Outcome) -> Vec<Found<'_>> {
 }
 
 fn found_in(row: &Row) -> Vec<Found<'_>> {
-    let mut found: Vec<Found<'_>> = Vec::new();
-    for failure in row.unexpected() {
-        let size = |f: &interleaf::Failure| (f.trace.preemptions(), f.trace.events.len());
+    let searched = is_exploration(&row.strategy).then_some(row.report.executions);
+    smallest(&row.subject, row.first_seed, searched, row.unexpected())
+}
+
+/// Of each signature the smallest failure, with how many there were.
+#[must_use]
+pub fn smallest<'a>(
+    subject: &Subject,
+    first_seed: u64,
+    searched: Option<u64>,
+    failures: impl IntoIterator<Item = &'a Failure>,
+) -> Vec<Found<'a>> {
+    let mut found: Vec<Found<'a>> = Vec::new();
+    for failure in failures {
+        let size = |f: &Failure| (f.trace.preemptions(), f.trace.events.len());
         match found.iter_mut().find(|other| other.failure.signature() == failure.signature()) {
             Some(other) => {
                 other.times += 1;
@@ -77,10 +97,11 @@ fn found_in(row: &Row) -> Vec<Found<'_>> {
                 }
             }
             None => found.push(Found {
-                scenario: row.subject.scenario.name.to_owned(),
-                planted: row.subject.planted,
-                first_seed: row.first_seed,
+                scenario: subject.scenario.name.to_owned(),
+                planted: subject.planted,
+                first_seed,
                 times: 1,
+                searched,
                 failure,
             }),
         }
@@ -97,7 +118,8 @@ pub fn seed_lines(outcome: &Outcome) -> String {
         for batch in &row.batches {
             let line = json!({
                 "scenario": scenario,
-                "seeds": [batch.seeds.start, batch.seeds.end],
+                "seeds": (!row.is_exhaustive()).then_some([batch.seeds.start, batch.seeds.end]),
+                "exhaustive": row.is_exhaustive(),
                 "runs": batch.executions,
                 "steps": batch.steps,
                 "failed": batch.failed,

@@ -8,7 +8,7 @@ use interleaf::{Failure, FailureKind};
 
 use super::failure_file::{Found, steps};
 use super::interleaving;
-use super::table::grouped;
+use super::table::{counted, grouped};
 use super::terminal::{Terminal, Tone};
 use crate::cli::args::OUT;
 
@@ -34,7 +34,8 @@ pub fn render(terminal: &Terminal, found: &Found<'_>, context: Context<'_>) -> S
     let bug = found.planted.map_or_else(String::new, |bug| format!("+{bug}"));
     let signature = failure.signature();
     let fail = terminal.paint(Tone::Bad, "FAIL");
-    let mut out = format!("{fail} {signature}  {}{bug}  seed {}\n", found.scenario, failure.seed);
+    let seed = if found.searched.is_some() { String::new() } else { format!("  seed {}", failure.seed) };
+    let mut out = format!("{fail} {signature}  {}{bug}{seed}\n", found.scenario);
     let mut line = |label: &str, text: &str| {
         let _ = writeln!(out, "  {label:<7} {text}");
     };
@@ -68,11 +69,14 @@ pub fn render(terminal: &Terminal, found: &Found<'_>, context: Context<'_>) -> S
 
 fn how(found: &Found<'_>) -> String {
     let failure = found.failure;
-    let runs = failure.seed.saturating_sub(found.first_seed) + 1;
-    let times = if found.times > 1 { format!(", {} failing seeds in all", found.times) } else { String::new() };
+    let runs = match found.searched {
+        None => format!("run {}", grouped(failure.seed.saturating_sub(found.first_seed) + 1)),
+        Some(runs) => format!("in {}", counted(runs as usize, "run")),
+    };
+    let what = if found.searched.is_some() { "interleavings" } else { "seeds" };
+    let times = if found.times > 1 { format!(", {} failing {what} in all", found.times) } else { String::new() };
     format!(
-        "run {} ({}), {} preemptions, {} steps{times}",
-        grouped(runs),
+        "{runs} ({}), {} preemptions, {} steps{times}",
         failure.strategy,
         failure.trace.preemptions(),
         grouped(steps(&failure.trace)),
@@ -110,14 +114,16 @@ fn out_of(folder: &Path) -> String {
 }
 
 /// A path that can be pasted into a shell.
-fn quoted(path: &Path) -> String {
+#[must_use]
+pub fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_alphanumeric() || "/._-+@=,:".contains(c);
     if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// How this program was called, so that a line with it can be pasted.
-fn program() -> String {
+#[must_use]
+pub fn program() -> String {
     let called = std::env::args().next().filter(|name| !name.is_empty() && !name.contains(char::is_whitespace));
     called.unwrap_or_else(|| "interleaf".to_owned())
 }

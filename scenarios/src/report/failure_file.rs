@@ -35,6 +35,8 @@ pub struct Found<'a> {
     pub first_seed: u64,
     /// Failed runs with the same signature.
     pub times: usize,
+    /// It was found by a search that goes by no seed, in so many runs.
+    pub searched: Option<u64>,
     /// The failure.
     pub failure: &'a Failure,
 }

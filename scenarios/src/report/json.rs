@@ -1,5 +1,5 @@
 //! Messages for programs: one JSON object a line, each with a `type`. Fields that depend on the machine, the clock or
-//! earlier runs are `seconds`, `steps_per_second`, `run`, `folder` and `known`; all others are equal for equal runs.
+//! earlier runs are `seconds`, `steps_per_second`, `depth`, `run`, `folder` and `known`; all others are equal for equal runs.
 
 use std::path::Path;
 
@@ -26,6 +26,8 @@ pub fn scenario(s: &Scenario) -> Value {
         "expected": expected(s.expected),
         "finds": finds,
         "weight": s.weight,
+        "draws": s.draws,
+        "exhaustive": s.exhaustive,
         "max_steps": s.max_steps,
         "faults": { "spurious_wakeups": s.faults.spurious_wakeups, "weak_cas_failures": s.faults.weak_cas_failures },
     })
@@ -77,6 +79,7 @@ pub fn failure(found: &Found<'_>, folder: Option<&Path>, known: Option<&Path>) -
         "details": f.kind.details(),
         "seed": f.seed,
         "times": found.times,
+        "searched": found.searched,
         "strategy": f.strategy,
         "preemptions": f.trace.preemptions(),
         "steps": steps(&f.trace),

@@ -3,6 +3,7 @@
 //! * [`terminal`]: status words, colours, where output goes
 //! * [`progress`]: the progress bar
 //! * [`table`]: aligned columns
+//! * [`exploration`]: an exploration of all interleavings
 //! * [`failure_block`]: a failure for people
 //! * [`interleaving`]: the few rows of a trace that show who came between whom
 //! * [`json`]: messages for programs
@@ -14,6 +15,7 @@
 
 pub mod campaign;
 pub mod coverage;
+pub mod exploration;
 pub mod failure_block;
 pub mod failure_file;
 pub mod interleaving;

@@ -93,10 +93,7 @@ impl RunFolder {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(failed)?;
         }
-        let mut unfinished = path.clone().into_os_string();
-        unfinished.push(".unfinished");
-        fs::write(&unfinished, content).map_err(failed)?;
-        fs::rename(&unfinished, &path).map_err(failed)
+        write_whole(&path, content)
     }
 
     /// An earlier run that has a failure with this signature: the path of that failure.
@@ -114,6 +111,38 @@ impl RunFolder {
         let linked = link(&self.id, &new).and_then(|()| fs::rename(&new, &latest));
         linked.map_err(|error| WriteError { path: latest, error })
     }
+}
+
+/// Writes a file under another name and then renames it: who reads it finds the old or the new one, never a part.
+///
+/// # Errors
+/// If it cannot be written. The old one is then still there.
+pub fn write_whole(path: &Path, content: &str) -> Result<(), WriteError> {
+    let unfinished = unfinished(path);
+    let written = fs::write(&unfinished, content).and_then(|()| fs::rename(&unfinished, path));
+    written.map_err(|error| {
+        drop(fs::remove_file(&unfinished));
+        WriteError { path: path.to_owned(), error }
+    })
+}
+
+/// Whether [`write_whole`] could write `path`: to know before the work is done.
+///
+/// # Errors
+/// If it could not.
+pub fn check_writable(path: &Path) -> Result<(), WriteError> {
+    let failed = |error| WriteError { path: path.to_owned(), error };
+    if path.is_dir() {
+        return Err(failed(io::Error::other("is a folder; expected the path of a file")));
+    }
+    let probe = unfinished(path);
+    fs::write(&probe, "").and_then(|()| fs::remove_file(&probe)).map_err(failed)
+}
+
+fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(".unfinished");
+    name.into()
 }
 
 /// The folder that `latest` points to.
@@ -181,6 +210,21 @@ mod tests {
         let error = RunFolder::create(root.path()).unwrap_err().to_string();
         assert!(error.contains("latest: cannot be written: is a folder"), "{error}");
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_replaced_is_still_there() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("left.json");
+        check_writable(&path).unwrap();
+        assert!(!path.exists());
+        write_whole(&path, "old").unwrap();
+        // In the way of the unfinished file.
+        fs::create_dir(root.path().join("left.json.unfinished")).unwrap();
+        assert!(check_writable(&path).unwrap_err().to_string().contains("left.json: cannot be written"));
+        assert!(write_whole(&path, "new").is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert!(check_writable(root.path()).unwrap_err().to_string().contains("is a folder"));
     }
 
     #[test]

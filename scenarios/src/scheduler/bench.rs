@@ -26,6 +26,8 @@ pub const SCHEDULER_STORY: Scenario = Scenario {
     max_steps: 5_000,
     faults: Faults { spurious_wakeups: 1, weak_cas_failures: 0 },
     strategy: None,
+    draws: false,
+    exhaustive: None,
     monitor: Some(locks::schedule_locks),
     world: |_| {},
 };

@@ -20,6 +20,7 @@ pub const STORY: Scenario = Scenario {
     claim: "every policy gives what sequential execution gives, errors included",
     finds: &[(Planted::WaveIgnoresDependency, 2_000), (Planted::ReadyBeforePublish, 400)],
     weight: 60,
+    draws: true,
     world,
     ..SCHEDULER_STORY
 };

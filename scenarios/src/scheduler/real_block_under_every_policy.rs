@@ -18,6 +18,7 @@ pub const STORY: Scenario = Scenario {
     claim: "a real Bitcoin block gives one outcome under every policy, with 2 to 8 workers",
     weight: 4,
     max_steps: 200_000,
+    draws: true,
     world,
     ..SCHEDULER_STORY
 };

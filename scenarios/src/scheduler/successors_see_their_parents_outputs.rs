@@ -19,6 +19,7 @@ pub const STORY: Scenario = Scenario {
     claim: "a transaction starts when its parents' outputs are published, not earlier",
     finds: &[(Planted::ReadyBeforePublish, 50)],
     weight: 20,
+    draws: true,
     world,
     ..SCHEDULER_STORY
 };

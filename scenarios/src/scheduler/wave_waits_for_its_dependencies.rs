@@ -22,6 +22,7 @@ pub const STORY: Scenario = Scenario {
     invariants: &[block_result::NAME, locks::NAME, "scheduler.one_wave_per_level"],
     finds: &[(Planted::WaveIgnoresDependency, 300)],
     weight: 20,
+    draws: true,
     world,
     ..SCHEDULER_STORY
 };

@@ -201,7 +201,8 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
         lock(&self.shared.total).merge(self.worker.report);
     }
 
-    fn is_over(&self) -> bool {
+    /// Enough has failed, or the exploration was stopped from outside.
+    pub(super) fn is_over(&self) -> bool {
         self.worker.report.failures.len() >= self.explorer.max_failures || self.worker.is_late()
     }
 

@@ -373,13 +373,13 @@ fn random_programs_have_the_same_traces_within_a_bound_as_a_bounded_search_finds
                 .collect();
             threads.into_iter().for_each(|t| t.join().unwrap());
         };
-        let explorer = |strategy| {
+        let explorer = |strategy, queues| {
             let explorer = Explorer::new().strategy(strategy).seeds(0..limit).max_failures(usize::MAX);
-            explorer.every_operation(true).whole_deadlocks(true).count_distinct(true)
+            explorer.every_operation(true).whole_deadlocks(true).readers_queue(queues).count_distinct(true)
         };
         for bound in 0..3 {
-            let expected = explorer(Strategy::Dfs { preemptions: Some(bound) }).run(run);
-            let found = explorer(Strategy::Exhaustive { preemptions: Some(bound) }).run(run);
+            let found = explorer(Strategy::Exhaustive { preemptions: Some(bound) }, true).run(run);
+            let expected = explorer(Strategy::Dfs { preemptions: Some(bound) }, found.exhaustive.queues).run(run);
             if !expected.complete {
                 continue;
             }

@@ -30,6 +30,8 @@ pub struct Frontier {
     spurious_wakeups: u32,
     weak_cas_failures: u32,
     time_when_idle: bool,
+    /// Readers queue behind writers.
+    pub(crate) queues: bool,
     /// The bound on preemptions, if bounds are tried in turn.
     pub(crate) turn: u32,
     /// In this turn traces were beyond the bound.
@@ -69,6 +71,7 @@ impl Frontier {
             spurious_wakeups: settings.spurious_wakeups,
             weak_cas_failures: settings.weak_cas_failures,
             time_when_idle: settings.time_when_idle,
+            queues: settings.queues,
             turn,
             missed,
             work,

@@ -488,8 +488,8 @@ fn along(r: &mut Rt, slot: usize) -> Option<(u32, bool)> {
     let settings = r.settings;
     let number = ask::operand(r, slot);
     match kind {
-        OpKind::Read => Some((Object::Queue(number?).raw(), r.held[slot] == 0)),
-        OpKind::TryRead => Some((Object::Queue(number?).raw(), false)),
+        OpKind::Read if settings.queues => Some((Object::Queue(number?).raw(), r.held[slot] == 0)),
+        OpKind::TryRead if settings.queues => Some((Object::Queue(number?).raw(), false)),
         OpKind::Choose | OpKind::Wait if settings.spurious_wakeups > 0 => Some((Object::Faults.raw(), false)),
         OpKind::Cas if settings.weak_cas_failures > 0 => Some((Object::Faults.raw(), false)),
         _ => None,

@@ -56,6 +56,7 @@ pub(crate) mod guide;
 pub(crate) mod item;
 pub(crate) mod model;
 pub(crate) mod orders;
+pub(crate) mod queues;
 pub(crate) mod record;
 pub(crate) mod reversal;
 pub(crate) mod search;

@@ -20,6 +20,7 @@ use super::estimate;
 use super::frontier::{Frontier, Work};
 use super::guide::{Guide, Verdict};
 use super::item::Item;
+use super::queues;
 use super::record::Record;
 use super::reversal;
 
@@ -35,6 +36,24 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
     explorer.settings.every_operation = true;
     explorer.settings.whole_deadlocks = true;
     explorer.settings.max_steps = explorer.settings.max_steps.min(MAX_STEPS);
+    explorer.settings.queues = explorer.resume.as_ref().is_some_and(|frontier| frontier.queues);
+    loop {
+        let (mut report, queues_matter) = attempt(&explorer, deadline, f);
+        if !queues_matter {
+            report.exhaustive.queues = explorer.settings.queues;
+            return report;
+        }
+        // From the beginning, whatever was done.
+        if let Some(counter) = explorer.progress {
+            counter.fetch_sub(report.executions, Ordering::Relaxed);
+        }
+        explorer.settings.queues = true;
+        explorer.resume = None;
+    }
+}
+
+/// An exploration with or without queues of readers. Whether it showed that they are needed after all.
+fn attempt<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<Instant>, f: &F) -> (Report, bool) {
     let (mut turn, mut missed, mut work) = match &explorer.resume {
         Some(frontier) => (frontier.turn, frontier.missed, frontier.work.clone()),
         None => (0, false, vec![Work { item: Item::default(), given: None }]),
@@ -42,7 +61,10 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
     let mut report = Report::empty();
     if explorer.estimate > 0 && explorer.resume.is_none() {
         let shared = Shared::new(Vec::new(), 0, 0);
-        let estimate = estimate::sample(&mut Searcher::new(&explorer, &shared, deadline, f), explorer.estimate);
+        let estimate = estimate::sample(&mut Searcher::new(explorer, &shared, deadline, f), explorer.estimate);
+        if shared.queues_matter.load(Ordering::Relaxed) {
+            return (report, true);
+        }
         report.exhaustive.estimate = estimate;
         if let Some(watch) = explorer.watch {
             watch.set_estimate(estimate);
@@ -53,7 +75,11 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
         _ => 0,
     };
     loop {
-        let (round, rest) = one_round(&explorer, deadline, f, work, turn, report.executions);
+        let (round, rest, queues_matter) = one_round(explorer, deadline, f, work, turn, report.executions);
+        if queues_matter {
+            report.merge(round);
+            return (report, true);
+        }
         missed |= round.exhaustive.beyond > 0;
         report.merge(round);
         if !rest.is_empty() {
@@ -74,7 +100,7 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
     }
     report.failures.sort_by_cached_key(|f| (f.trace.preemptions(), f.trace.decisions.len(), f.token.clone()));
     report.failures.truncate(explorer.max_failures);
-    report
+    (report, false)
 }
 
 /// Explores `work` under one bound. Returns what was found, and what is left.
@@ -85,7 +111,7 @@ fn one_round<F: Fn() + Sync>(
     work: Vec<Work>,
     turn: u32,
     made: u64,
-) -> (Report, Vec<Work>) {
+) -> (Report, Vec<Work>, bool) {
     let shared = Shared::new(work, turn, made);
     if explorer.workers == 1 {
         Searcher::new(explorer, &shared, deadline, f).work();
@@ -98,7 +124,7 @@ fn one_round<F: Fn() + Sync>(
     }
     let report = shared.total.into_inner().unwrap_or_else(PoisonError::into_inner);
     let rest = shared.queue.into_inner().unwrap_or_else(PoisonError::into_inner).work;
-    (report, rest)
+    (report, rest, shared.queues_matter.into_inner())
 }
 
 /// What workers share.
@@ -109,6 +135,8 @@ struct Shared {
     hungry: AtomicUsize,
     executions: AtomicU64,
     stop: AtomicBool,
+    /// Readers must queue behind writers: see [`super::queues`].
+    queues_matter: AtomicBool,
     total: Mutex<Report>,
     /// The bound, if bounds are tried in turn.
     turn: u32,
@@ -122,6 +150,7 @@ impl Shared {
             hungry: AtomicUsize::new(0),
             executions: AtomicU64::new(made),
             stop: AtomicBool::new(false),
+            queues_matter: AtomicBool::new(false),
             total: Mutex::new(Report::empty()),
             turn,
         }
@@ -167,6 +196,10 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
             unreachable!("the run gives its strategy back")
         };
         guide.end();
+        if !self.explorer.settings.queues && queues::matter(&guide.record) {
+            self.shared.queues_matter.store(true, Ordering::Relaxed);
+            self.shared.stop.store(true, Ordering::Relaxed);
+        }
         let verdict = guide.verdict;
         self.guide = Some(guide);
         (outcome, verdict)

@@ -88,6 +88,7 @@ impl<'a> Explorer<'a> {
                 weak_cas_failures: 0,
                 time_when_idle: false,
                 whole_deadlocks: false,
+                queues: true,
                 memory_model: MemoryModel::Sc,
             },
             workers: 1,
@@ -144,6 +145,13 @@ impl<'a> Explorer<'a> {
     /// exploration always does, since what the others still do belongs to the trace.
     pub fn whole_deadlocks(mut self, on: bool) -> Self {
         self.settings.whole_deadlocks = on;
+        self
+    }
+
+    /// Whether a reader of a `RwLock` that holds something may find itself behind a writer that waits, as it does with
+    /// std's locks. On by default. An exhaustive exploration decides by itself: see [`Exhaustive::queues`].
+    pub fn readers_queue(mut self, on: bool) -> Self {
+        self.settings.queues = on;
         self
     }
 
@@ -293,6 +301,10 @@ pub struct Exhaustive {
     pub probes: u64,
     /// Greatest depth of the search.
     pub depth: u64,
+    /// Readers that hold something queue behind writers that wait. That can only add deadlocks, and only if locks are
+    /// taken in an order that has a cycle through a read lock; once a run shows that (or a `try_read`, or a wait with a
+    /// read lock in hand), the exploration begins anew with queues, which are a choice and an object more.
+    pub queues: bool,
     /// The estimated number of traces, if it was asked for.
     pub estimate: Estimate,
     /// Runs of traces beyond the bound on preemptions or delays: they had to be made to find others, and are neither
@@ -331,6 +343,7 @@ impl Exhaustive {
         redundant: 0,
         probes: 0,
         depth: 0,
+        queues: false,
         estimate: Estimate { traces: 0.0, error: 0.0, samples: 0 },
         beyond: 0,
         again: 0,
@@ -347,6 +360,7 @@ impl Exhaustive {
         self.redundant += other.redundant;
         self.probes += other.probes;
         self.depth = self.depth.max(other.depth);
+        self.queues |= other.queues;
         if self.estimate.samples == 0 {
             self.estimate = other.estimate;
         }

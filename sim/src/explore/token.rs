@@ -66,7 +66,8 @@ impl Token {
         let flags = u64::from(s.every_operation)
             | u64::from(s.time_when_idle) << 1
             | u64::from(s.whole_deadlocks) << 2
-            | u64::from(weak) << 3;
+            | u64::from(weak) << 3
+            | u64::from(!s.queues) << 4;
         let mut out = Vec::new();
         for n in [
             self.seed,
@@ -120,7 +121,7 @@ impl FromStr for Token {
         let mut reader = Reader { bytes: body, at: 0 };
         let seed = reader.number()?;
         let flags = reader.number()?;
-        if flags > 15 {
+        if flags > 31 {
             // A setting of a later version: running without it would be another run.
             return Err(TokenError::Damaged(reader.at));
         }
@@ -128,6 +129,7 @@ impl FromStr for Token {
             every_operation: flags & 1 == 1,
             time_when_idle: flags & 2 == 2,
             whole_deadlocks: flags & 4 == 4,
+            queues: flags & 16 == 0,
             memory_model: if flags & 8 == 8 { MemoryModel::Rc11 } else { MemoryModel::Sc },
             max_steps: reader.small()?,
             spurious_wakeups: reader.small()?,
@@ -205,6 +207,7 @@ mod tests {
                 weak_cas_failures: 0,
                 time_when_idle: false,
                 whole_deadlocks: false,
+                queues: true,
                 memory_model: MemoryModel::Sc,
             },
         }

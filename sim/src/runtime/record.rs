@@ -478,7 +478,7 @@ pub(crate) unsafe fn touched_by(r: *mut Rt, slot: usize, object: Object, kind: O
 pub(crate) unsafe fn touched_queue(r: *mut Rt, header: &Header, kind: OpKind) {
     // SAFETY: as the caller; nothing switches here.
     unsafe {
-        if (*r).track {
+        if (*r).track && (*r).settings.queues {
             let index = header.index(&mut *r);
             touched(r, Object::Queue(index), kind);
         }

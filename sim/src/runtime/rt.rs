@@ -76,6 +76,8 @@ pub(crate) struct Settings {
     pub(crate) time_when_idle: bool,
     /// A deadlock is reported when nobody can run any more, not when some can never run again.
     pub(crate) whole_deadlocks: bool,
+    /// A reader that holds something may find itself behind a writer that waits.
+    pub(crate) queues: bool,
     /// What atomics mean.
     pub(crate) memory_model: MemoryModel,
 }

@@ -86,7 +86,7 @@ impl ChoiceLog {
     pub fn render(&self) -> String {
         let s = &self.settings;
         let mut out = format!(
-            "{MAGIC} seed={} max_steps={} every_operation={} spurious={} weak={} idle={}{}{}\n",
+            "{MAGIC} seed={} max_steps={} every_operation={} spurious={} weak={} idle={}{}{}{}\n",
             self.seed,
             s.max_steps,
             u8::from(s.every_operation),
@@ -94,6 +94,7 @@ impl ChoiceLog {
             s.weak_cas_failures,
             u8::from(s.time_when_idle),
             if s.whole_deadlocks { " whole=1" } else { "" },
+            if s.queues { "" } else { " queues=0" },
             if s.memory_model == MemoryModel::Sc { String::new() } else { format!(" memory={}", s.memory_model) }
         );
         for c in &self.choices {
@@ -135,12 +136,14 @@ fn header(line: &str) -> Option<(u64, Settings)> {
         weak_cas_failures: u32::try_from(field("weak")?).ok()?,
         time_when_idle: field("idle")? == 1,
         whole_deadlocks: false,
+        queues: true,
         memory_model: MemoryModel::Sc,
     };
     // What follows is there only if it is not as usual.
     for field in fields {
         match field.split_once('=')? {
             ("whole", "1") => settings.whole_deadlocks = true,
+            ("queues", "0") => settings.queues = false,
             ("memory", model) => settings.memory_model = model.parse().ok()?,
             _ => return None,
         }

@@ -188,7 +188,8 @@ impl LockCore {
                 record::touched_queue(r, &self.header, if looks { OpKind::Store } else { OpKind::Load });
             }
         }
-        self.state.get() != 0 && self.writers.get() != 0
+        // SAFETY: as `acquire`.
+        self.state.get() != 0 && self.writers.get() != 0 && unsafe { (*r).settings.queues }
     }
 
     /// A reader that holds something meets a read lock that a writer waits for: does it pass, or does it queue?
@@ -281,7 +282,10 @@ impl LockCore {
                     record::touched_queue(r, &self.header, OpKind::Store);
                     self.state.get() != WRITE
                         && !self.queued.get()
-                        && (self.state.get() == 0 || self.writers.get() == 0 || choose(r, 0b11) == 0)
+                        && (self.state.get() == 0
+                            || self.writers.get() == 0
+                            || !(*r).settings.queues
+                            || choose(r, 0b11) == 0)
                 }
             };
             if free {

@@ -366,3 +366,34 @@ fn a_program_with_another_number_is_a_failed_gate() {
     assert_eq!(place.call(&["selftest", "--programs", "--dir", "nowhere"]).exit, 2);
     assert_eq!(place.call(&["selftest", "--dir", "."]).exit, 2);
 }
+
+#[test]
+fn under_rc11_what_cannot_be_done_is_refused() {
+    let place = Place::new();
+    for option in [&["--preemptions", "1"][..], &["--save", "left.json"], &["--estimate", "5"]] {
+        let call = place.call(&[&["explore", SMALL, "--memory-model", "rc11"], option].concat());
+        assert_eq!(call.exit, 2, "{option:?}: {}", call.stderr);
+        assert!(
+            call.stderr.contains("expected with --memory-model sc only, found --memory-model rc11"),
+            "{}",
+            call.stderr
+        );
+    }
+    let call = place.call(&["explore", SMALL, "--memory-model", "tso"]);
+    assert_eq!(call.exit, 2);
+    assert!(call.stderr.contains("unknown memory model `tso`: expected sc or rc11"), "{}", call.stderr);
+    // A scenario of objects that the search over graphs does not know says which.
+    let call = place.call(&["explore", SMALL, "--memory-model", "rc11"]);
+    assert_ne!(call.exit, 0, "{}", call.stdout);
+    assert!(call.stdout.contains("rc11") || call.stderr.contains("rc11"), "{}{}", call.stdout, call.stderr);
+}
+
+#[test]
+fn under_rc11_a_lost_update_is_found_and_replayed() {
+    let place = Place::new();
+    let call = place.call(&["explore", "negative.check_then_act_in_user_code", "--memory-model", "rc11"]);
+    assert_eq!(call.exit, 0, "{}{}", call.stdout, call.stderr);
+    let call =
+        place.call(&["run", "negative.check_then_act_in_user_code", "--seeds", "0..200", "--memory-model", "rc11"]);
+    assert_eq!(call.exit, 0, "{}{}", call.stdout, call.stderr);
+}

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use interleaf::{Failure, FailureKind, Frontier, Report, Strategy, Watch};
+use interleaf::{Failure, FailureKind, Frontier, MemoryModel, Report, Strategy, Watch};
 
 use super::runner::{Over, TICK};
 use super::saved::{Bound, Estimated, Failed, Part, Saved, Totals};
@@ -38,6 +38,8 @@ pub struct Exploration<'a> {
     pub seed: u64,
     /// Which interleavings.
     pub bound: Bound,
+    /// What atomics mean.
+    pub memory_model: MemoryModel,
     /// Most interleavings of this session.
     pub most: Option<u64>,
     /// Number of OS threads. What is explored does not depend on it.
@@ -163,6 +165,7 @@ impl Exploration<'_> {
         let mut explorer = self
             .subject
             .explorer(self.bound.strategy())
+            .memory_model(self.memory_model)
             .count_distinct(false)
             .seeds(self.seed..self.seed.saturating_add(most))
             .workers(self.jobs)
@@ -236,7 +239,7 @@ impl Exploration<'_> {
     fn ended(&self, report: &Report, elapsed: Duration) -> Ended {
         if report.complete {
             Ended::Complete
-        } else if report.frontier.is_none() {
+        } else if report.frontier.is_none() && self.memory_model == MemoryModel::Sc {
             Ended::Cut
         } else if report.failures.len() >= self.max_failures {
             Ended::Failed
@@ -244,8 +247,10 @@ impl Exploration<'_> {
             Ended::Interrupted
         } else if self.budget.is_some_and(|budget| elapsed >= budget) {
             Ended::Budget
-        } else {
+        } else if self.most.is_some_and(|most| report.executions >= most) || report.frontier.is_some() {
             Ended::Most
+        } else {
+            Ended::Cut
         }
     }
 

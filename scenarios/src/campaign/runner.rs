@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use interleaf::{Failure, Report, Strategy};
+use interleaf::{Failure, MemoryModel, Report, Strategy};
 
 use super::exploration::{Exploration, is_search};
 use super::rounds::{Rounds, Share};
@@ -54,6 +54,8 @@ pub struct Campaign<'a> {
     pub strategy: Option<Strategy>,
     /// The strategy of scenarios that prefer none.
     pub otherwise: Strategy,
+    /// What atomics mean.
+    pub memory_model: MemoryModel,
     /// Number of OS threads. Results do not depend on it.
     pub jobs: usize,
     /// A scenario ends after this many failures.
@@ -272,7 +274,8 @@ impl Campaign<'_> {
         let tally = Tally::default();
         let subject = row.entry.subject;
         let world = subject.world(seeds.clone(), is_search(&row.strategy), &tally);
-        let explorer = subject.explorer(row.strategy.clone()).seeds(seeds).workers(jobs);
+        let explorer =
+            subject.explorer(row.strategy.clone()).memory_model(self.memory_model).seeds(seeds).workers(jobs);
         let report = explorer.max_failures(max_failures).stop_when(stop).progress(done).run(world);
         (report, tally.conflicts_met())
     }
@@ -341,6 +344,7 @@ mod tests {
             entries: vec![entry],
             strategy: None,
             otherwise: Strategy::Portfolio,
+            memory_model: MemoryModel::Sc,
             jobs,
             max_failures,
             budget: None,

@@ -115,6 +115,7 @@ impl SelfTest<'_> {
             entries,
             strategy: portfolio.then_some(Strategy::Portfolio),
             otherwise: Strategy::Portfolio,
+            memory_model: interleaf::MemoryModel::Sc,
             jobs: self.jobs,
             max_failures: 1,
             budget: None,

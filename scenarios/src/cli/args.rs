@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use interleaf::Strategy;
+use interleaf::{MemoryModel, Strategy};
 use interleaf_engine::planted::Planted;
 
 use super::values::{Jobs, Policies, Seed, Seeds, Workers};
@@ -80,6 +80,9 @@ pub struct RunArgs {
     /// How schedules are chosen: `portfolio`, `random`, `pct:D`, `pos`, `urw`, `surw`, `dfs`, `dfs:K`.
     #[arg(long)]
     pub strategy: Option<Strategy>,
+    /// What atomics mean: `sc` (sequential consistency) or `rc11`, in which a load may read an older store.
+    #[arg(long, value_name = "MODEL", default_value_t)]
+    pub memory_model: MemoryModel,
     /// Number of OS threads. Results do not depend on it.
     #[arg(long, short, value_name = "N", default_value_t)]
     pub jobs: Jobs,
@@ -109,6 +112,10 @@ pub struct ExploreArgs {
     /// The seed from which the scenario draws what is done, if it does; 0 unless given.
     #[arg(long, value_name = "SEED")]
     pub seed: Option<Seed>,
+    /// What atomics mean: `sc` (sequential consistency) or `rc11`, in which a load may read an older store: then every
+    /// execution graph is run once. Only for scenarios of atomics, mutexes and threads; nothing can be saved.
+    #[arg(long, value_name = "MODEL", default_value_t)]
+    pub memory_model: MemoryModel,
     /// Only interleavings that have a schedule with at most this many preemptions.
     #[arg(long, value_name = "K", conflicts_with = "estimate")]
     pub preemptions: Option<u32>,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use interleaf::MemoryModel;
 use serde_json::{Value, json};
 
 use super::args::{ExploreArgs, OUT};
@@ -43,6 +44,7 @@ pub fn explore(terminal: &Terminal, args: &ExploreArgs) -> Result<Exit, Refusal>
         subject,
         seed: seed(args, earlier.as_ref())?,
         bound: bound(args, earlier.as_ref())?,
+        memory_model: memory_model(args)?,
         most: args.max,
         jobs: args.jobs.0,
         max_failures: args.max_failures as usize,
@@ -93,6 +95,24 @@ fn seed(args: &ExploreArgs, earlier: Option<&Saved>) -> Result<u64, Refusal> {
     }
 }
 
+/// The memory model, if what is asked for can be done under it.
+fn memory_model(args: &ExploreArgs) -> Result<MemoryModel, Refusal> {
+    let given = [
+        ("--preemptions", args.preemptions.is_some()),
+        ("--resume", args.resume.is_some()),
+        ("--save", args.save.is_some()),
+        ("--split", args.split.is_some()),
+        ("--estimate", args.estimate.is_some_and(|samples| samples > 0)),
+    ];
+    match given.iter().find(|(_, given)| *given && args.memory_model != MemoryModel::Sc) {
+        Some((option, _)) => Err(Refusal::BadInput(format!(
+            "{option}: expected with --memory-model sc only, found --memory-model {}",
+            args.memory_model
+        ))),
+        None => Ok(args.memory_model),
+    }
+}
+
 /// The bound that was given, else that of the saved exploration.
 fn bound(args: &ExploreArgs, earlier: Option<&Saved>) -> Result<Bound, Refusal> {
     let given =
@@ -120,6 +140,7 @@ fn header(args: &ExploreArgs, exploration: &Exploration<'_>) -> Value {
         "planted": args.plant.map(|bug| bug.name()),
         "seed": exploration.seed,
         "strategy": exploration.bound.strategy().to_string(),
+        "memory_model": exploration.memory_model.to_string(),
         "jobs": exploration.jobs,
         "max": args.max,
         "max_failures": args.max_failures,
@@ -166,7 +187,7 @@ fn go(terminal: &Terminal, args: &ExploreArgs, exploration: &Exploration<'_>) ->
 /// The estimate of the first session, or one of this.
 fn estimate(terminal: &Terminal, args: &ExploreArgs, exploration: &Exploration<'_>) -> Option<Estimated> {
     let earlier = exploration.earlier.as_ref().and_then(|saved| saved.totals.estimate);
-    if exploration.bound != Bound::All {
+    if exploration.bound != Bound::All || exploration.memory_model != MemoryModel::Sc {
         // It would be one of all interleavings.
         return None;
     }

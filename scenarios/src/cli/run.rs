@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use interleaf::MemoryModel;
 use serde_json::{Value, json};
 
 use super::args::RunArgs;
@@ -39,6 +40,7 @@ pub fn run(terminal: &Terminal, args: &RunArgs) -> Result<Exit, Refusal> {
     let campaign = Campaign {
         strategy: args.strategy.clone(),
         otherwise: profile.strategy.clone(),
+        memory_model: args.memory_model,
         jobs: args.jobs.0,
         max_failures: args.max_failures.map_or(profile.max_failures, |n| n as usize),
         budget: budget(args, &profile),
@@ -76,7 +78,8 @@ fn entries(args: &RunArgs, profile: &Profile, filters: &[String]) -> Result<Vec<
     let fixed = |s: &Subject| profile.fixed.get(s.scenario.name).copied().filter(|_| given.is_none());
     // All interleavings, where there are few enough, show more than any number of seeds.
     let all = |s: &Subject| {
-        s.scenario.exhaustive.filter(|_| given.is_none() && args.strategy.is_none() && s.planted.is_none())
+        let usual = given.is_none() && args.strategy.is_none() && args.memory_model == MemoryModel::Sc;
+        s.scenario.exhaustive.filter(|_| usual && s.planted.is_none())
     };
     let total: u64 = subjects.iter().filter(|s| fixed(s).is_none() && all(s).is_none()).map(weight).sum();
     let entry = |subject: Subject| {
@@ -107,6 +110,7 @@ fn header(args: &RunArgs, profile: &Profile, campaign: &Campaign<'_>) -> Value {
             "runs": e.exhaustive.or((e.runs < UNLIMITED).then_some(e.runs)), "exhaustive": e.exhaustive.is_some() })
     };
     json!({
+        "memory_model": args.memory_model.to_string(),
         "profile": profile.name,
         "strategy": campaign.strategy.as_ref().unwrap_or(&campaign.otherwise).to_string(),
         "planted": args.plant.map(|bug| bug.name()),

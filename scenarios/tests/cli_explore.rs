@@ -397,3 +397,13 @@ fn under_rc11_a_lost_update_is_found_and_replayed() {
         place.call(&["run", "negative.check_then_act_in_user_code", "--seeds", "0..200", "--memory-model", "rc11"]);
     assert_eq!(call.exit, 0, "{}{}", call.stdout, call.stderr);
 }
+
+#[test]
+fn a_failure_says_which_order_would_have_passed() {
+    let place = Place::new();
+    let call = place.call(&["explore", "fixture.deadlocks"]);
+    assert_eq!(call.exit, 3, "{}{}", call.stdout, call.stderr);
+    let line =
+        call.stdout.lines().find(|line| line.starts_with("  passes  if ")).unwrap_or_else(|| panic!("{}", call.stdout));
+    assert!(line.contains(" comes before "), "{line}");
+}

@@ -49,6 +49,9 @@ pub fn render(terminal: &Terminal, found: &Found<'_>, context: Context<'_>) -> S
         line(if at == 0 { "where" } else { "" }, text);
     }
     line("found", &how(found));
+    if let Some(reversal) = &failure.reversal {
+        line("passes", &format!("if {} comes before {}", reversal.later, reversal.earlier));
+    }
     out.push('\n');
     for row in table::render(&failure.trace, table::Style::default()).lines() {
         let _ = writeln!(out, "  {row}");

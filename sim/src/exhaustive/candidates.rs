@@ -178,7 +178,7 @@ impl Run {
     }
 
     fn item_of_choice(&self, event: usize, choice: usize, value: u8) -> Item {
-        let mut item = self.beginning(event, &|_| true);
+        let mut item = self.beginning(event);
         let mine = self.record.choices_of(event);
         item.choices.extend(mine[..choice].iter().map(|c| c.value));
         item.choices.push(value);
@@ -210,12 +210,12 @@ impl Run {
     }
 
     /// The run up to an event, with the groups that lie in it.
-    fn beginning(&self, end: usize, keep: &dyn Fn(&Displaced) -> bool) -> Item {
+    fn beginning(&self, end: usize) -> Item {
         let mut item = Item::default();
         let mut number = vec![0u16; self.groups.len()];
         for (g, number) in self.groups.iter().zip(&mut number) {
             let inside = !(end..self.base.max(end)).any(|x| x < self.record.len() && bit(&g.members, x));
-            if inside && keep(g) {
+            if inside {
                 let thread = item.thread(g.key);
                 let filler = self.filler(g);
                 let reads = match filler {
@@ -298,7 +298,6 @@ impl Run {
         let end = cursor.j.min(self.record.len());
         let target = &self.record.events[i];
         let goal = self.record.accesses_of(i);
-        cursor.soft.clear();
         cursor.extra.clear();
         for k in i + 1..end {
             let mine = self.record.accesses_of(k);
@@ -320,7 +319,6 @@ impl Run {
         }
         cursor.ns = 0;
         cursor.nx = 0;
-        self.find_soft(cursor, &[&j]);
     }
 
     /// Earlier accesses that the heads may keep before them, or not.
@@ -400,7 +398,7 @@ impl Run {
         let kept = Kept { record, until: i, also: &needed };
         let conflicts = self.predict(i, &kept, heads)?;
 
-        let mut item = self.beginning(i, &|_| true);
+        let mut item = self.beginning(i);
         item.moved = i as u32;
         let end = heads.iter().map(|h| h.end).max().unwrap_or(0).min(record.len());
         for k in i + 1..end {

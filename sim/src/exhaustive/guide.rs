@@ -5,7 +5,8 @@ use crate::runtime::ask;
 use crate::runtime::rt::{MAX_THREADS, Rt, bits};
 
 use super::item::Item;
-use super::record::{Access, Object, Record, bit, meets, merge, places, reads_only, set};
+use super::model;
+use super::record::{Access, Object, Record, bit, meets, merge, places, set};
 
 /// What became of the item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -187,8 +188,7 @@ impl Guide {
             return Some(slot);
         }
         self.fixed = 0;
-        let slot = self.by_default(r)?;
-        Some(slot)
+        self.by_default(r)
     }
 
     fn by_default(&mut self, r: &mut Rt) -> Option<usize> {
@@ -273,7 +273,7 @@ impl Guide {
         self.groups.iter().all(|g| {
             let Some(p) = self.open(r, g).filter(|&p| p != slot) else { return true };
             let (Some(a), Some(b)) = (mine, operation(r, p)) else { return true };
-            let reads = may_only_read(r.pending[slot].kind);
+            let reads = model::can_only_read(r.pending[slot].kind);
             if a != b || reads && g.reads {
                 return true;
             }
@@ -463,11 +463,6 @@ impl Guide {
             }
         }
     }
-}
-
-/// Whether an announced operation can only read.
-fn may_only_read(kind: OpKind) -> bool {
-    reads_only(kind, true) && reads_only(kind, false)
 }
 
 /// All announced operations on objects.

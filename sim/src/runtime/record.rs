@@ -130,8 +130,7 @@ pub(crate) fn started(r: &mut Rt, slot: usize) {
         record.thread_started(number, parent);
     }
     if let Some(memory) = &mut r.memory {
-        let record = r.threads[number as usize];
-        memory.started(number, (r.cur < MAX_THREADS).then_some((record.parent, record.ordinal)));
+        memory.started(number, parent);
     }
     let name = if r.tracks.named { threads::label(r, number) } else { String::new() };
     r.tracks.threads.push(ThreadTrack::new(mix(origin, 2), name));

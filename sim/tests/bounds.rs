@@ -1,102 +1,60 @@
 //! Exhaustive exploration within a bound finds exactly the traces within it, and says how many schedules they stand for.
 
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "programs/known.rs"]
+mod known;
 #[allow(dead_code, reason = "other tests measure")]
 #[path = "programs/language/mod.rs"]
 mod language;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use interleaf::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use interleaf::sync::{Condvar, Mutex, RwLock, mpsc};
 use interleaf::{Explorer, Replay, Strategy, replay, thread};
-use language::program::Program;
+use known::{Known, compare_with_published, directory, fixtures};
 use language::run::exhaust_by;
 
-fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
-}
-
-/// One line of what is known: see `programs.rs`.
-#[derive(Default)]
-struct Known {
-    parameters: Vec<(String, i64)>,
-    complete: u64,
-    unfinished: u64,
-    distinct: u64,
-    within: Vec<u64>,
-}
-
-impl Known {
-    fn read(line: &str) -> Self {
-        let mut known = Self::default();
-        for (key, value) in line.split_whitespace().map(|item| item.split_once('=').expect("KEY=VALUE")) {
-            let number = || value.parse::<u64>().expect("a number");
-            match key {
-                "complete" => known.complete = number(),
-                "unfinished" => known.unfinished = number(),
-                "distinct" => known.distinct = number(),
-                "within" => known.within = value.split('/').map(|n| n.parse().expect("a number")).collect(),
-                _ => known.parameters.push((key.to_owned(), value.parse().expect("a number"))),
-            }
+/// What is found to be different.
+fn differences(known: &Known, text: &str) -> Vec<String> {
+    let program = known.program(text).expect("a program");
+    let mut differences = Vec::new();
+    let (_, all) = exhaust_by(Strategy::Exhaustive { preemptions: None }, &program, 300_000, true);
+    let mut compare = |what: String, found: u128, expected: u64| {
+        if found != expected.into() {
+            differences.push(format!("{what}: {found}, not {expected}"));
         }
-        known
-    }
-
-    fn program(&self, text: &str) -> Arc<Program> {
-        let parameters: Vec<_> = self.parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        Arc::new(Program::read(text, &parameters).expect("a program"))
-    }
-
-    /// What is found to be different.
-    fn differences(&self, text: &str) -> Vec<String> {
-        let program = self.program(text);
-        let mut differences = Vec::new();
-        let (_, all) = exhaust_by(Strategy::Exhaustive { preemptions: None }, &program, 300_000, true);
-        let mut compare = |what: String, found: u128, expected: u64| {
-            if found != expected.into() {
-                differences.push(format!("{what}: {found}, not {expected}"));
-            }
-        };
-        assert!(
-            all.complete && all.exhaustive.schedules_are_exact && all.exhaustive.unjudged == 0,
-            "{:?}",
-            all.exhaustive
-        );
-        let schedules = all.exhaustive.schedules.expect("a number");
-        compare("schedules".into(), schedules, self.complete + self.unfinished);
-        compare("traces".into(), (all.exhaustive.traces + all.exhaustive.deadlocked).into(), self.distinct);
-        for (bound, &expected) in self.within.iter().enumerate() {
-            let strategy = Strategy::Exhaustive { preemptions: Some(bound as u32) };
-            let (_, report) = exhaust_by(strategy, &program, 300_000, false);
-            compare(format!("within {bound} preemptions"), report.executions.into(), expected);
-            compare(format!("distinct within {bound} preemptions"), report.distinct.into(), expected);
-            assert!(report.complete && report.exhaustive.unjudged == 0, "{:?}", report.exhaustive);
-            if std::env::var_os("INTERLEAF_SHOW").is_some() {
-                eprintln!(
-                    "{:?} {bound}: {} of {}, {:?}",
-                    self.parameters, report.executions, self.distinct, report.exhaustive
-                );
-            }
+    };
+    assert!(all.complete && all.exhaustive.schedules_are_exact && all.exhaustive.unjudged == 0, "{:?}", all.exhaustive);
+    let schedules = all.exhaustive.schedules.expect("a number");
+    compare("schedules".into(), schedules, known.complete + known.unfinished);
+    compare("traces".into(), (all.exhaustive.traces + all.exhaustive.deadlocked).into(), known.distinct);
+    for (bound, &expected) in known.within.iter().enumerate() {
+        let strategy = Strategy::Exhaustive { preemptions: Some(bound as u32) };
+        let (_, report) = exhaust_by(strategy, &program, 300_000, false);
+        compare(format!("within {bound} preemptions"), report.executions.into(), expected);
+        compare(format!("distinct within {bound} preemptions"), report.distinct.into(), expected);
+        assert!(report.complete && report.exhaustive.unjudged == 0, "{:?}", report.exhaustive);
+        if std::env::var_os("INTERLEAF_SHOW").is_some() {
+            eprintln!(
+                "{:?} {bound}: {} of {}, {:?}",
+                known.parameters, report.executions, known.distinct, report.exhaustive
+            );
         }
-        if let Some(most) = self.within.iter().position(|&n| n == self.distinct) {
-            compare("most preemptions".into(), all.exhaustive.preemptions.into(), most as u64);
-        }
-        differences
     }
+    if let Some(most) = known.within.iter().position(|&n| n == known.distinct) {
+        compare("most preemptions".into(), all.exhaustive.preemptions.into(), most as u64);
+    }
+    differences
 }
 
 #[test]
 fn fixtures_have_the_known_traces_within_each_bound() {
-    let entries = fs::read_dir(directory().join("fixtures")).expect("the fixtures");
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    paths.sort();
     let mut wrong = Vec::new();
-    for path in paths {
-        let text = fs::read_to_string(&path).expect("a fixture");
+    for (path, text) in fixtures("fixtures") {
         for line in text.lines().filter_map(|line| line.strip_prefix("#:")) {
-            for difference in Known::read(line).differences(&text) {
+            for difference in differences(&Known::read(line), &text) {
                 wrong.push(format!("{} {line}: {difference}", path.display()));
             }
         }
@@ -112,7 +70,7 @@ fn fixtures_have_the_known_traces_within_each_number_of_delays() {
         let (line, delays) = line.split_once("delays=").expect("NAME PARAMETERS delays=…");
         let (name, parameters) = line.split_once(' ').expect("a name");
         let text = fs::read_to_string(directory().join(format!("fixtures/{name}.prog"))).expect(name);
-        let program = Known::read(parameters).program(&text);
+        let program = Known::read(parameters).program(&text).expect("a program");
         for (delays, expected) in delays.split('/').enumerate() {
             let (_, report) = exhaust_by(Strategy::Delays { delays: delays as u32 }, &program, 300_000, false);
             instances += 1;
@@ -129,7 +87,7 @@ fn fixtures_have_the_known_traces_within_each_number_of_delays() {
 fn bounds_in_turn_count_each_trace_once() {
     let text = fs::read_to_string(directory().join("fixtures/reordered_stores.prog")).expect("a fixture");
     let known = Known { parameters: vec![("S".into(), 2)], ..Known::default() };
-    let program = known.program(&text);
+    let program = known.program(&text).expect("a program");
     for (last, expected) in [6, 24, 42, 44, 44].into_iter().enumerate() {
         let (_, report) = exhaust_by(Strategy::Iterative { preemptions: last as u32 }, &program, 300_000, false);
         let found = report.exhaustive;
@@ -255,20 +213,7 @@ fn whoever_waits_for_a_message_or_a_token_cannot_be_preempted() {
 
 #[test]
 fn published_programs_have_the_known_traces_within_each_bound() {
-    let Some(outside) = std::env::var_os("INTERLEAF_PROGRAMS").map(PathBuf::from) else {
-        eprintln!("INTERLEAF_PROGRAMS is not set: only the fixtures were counted");
-        return;
-    };
-    let table = fs::read_to_string(directory().join("published.txt")).expect("the table");
-    let mut wrong = Vec::new();
-    for line in table.lines().filter(|line| !line.starts_with('#')) {
-        let (name, known) = line.split_once(' ').expect("NAME and what is known");
-        let text = fs::read_to_string(outside.join(format!("{name}.prog"))).expect(name);
-        for difference in Known::read(known).differences(&text) {
-            wrong.push(format!("{line}: {difference}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    compare_with_published("published.txt", |text, known| differences(&Known::read(known), text));
 }
 
 /// A few operations of a thread of a random program.

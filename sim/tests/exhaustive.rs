@@ -3,40 +3,21 @@
 //! The fixtures say how many there are (see `programs.rs`); lines that begin with `#=` give numbers of traces of programs
 //! that have too many interleavings for a search over all of them.
 
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "programs/known.rs"]
+mod known;
 #[allow(dead_code, reason = "other tests measure")]
 #[path = "programs/language/mod.rs"]
 mod language;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use language::program::Program;
+use known::{Known, compare_with_published, fixtures};
 use language::run::exhaust;
 
-fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
-}
-
-/// `KEY=NUMBER` items of a line: parameters, and the number of traces.
-fn known(line: &str) -> (Vec<(String, i64)>, u64) {
-    let mut parameters = Vec::new();
-    let mut traces = 0;
-    for (key, value) in line.split_whitespace().map(|item| item.split_once('=').expect("KEY=VALUE")) {
-        match key {
-            "distinct" => traces = value.parse().expect("a number"),
-            "complete" | "unfinished" | "within" => {}
-            _ => parameters.push((key.to_owned(), value.parse().expect("a number"))),
-        }
-    }
-    (parameters, traces)
-}
-
 fn difference(text: &str, line: &str) -> Option<String> {
-    let (parameters, traces) = known(line);
-    let borrowed: Vec<_> = parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-    let program = match Program::read(text, &borrowed) {
-        Ok(program) => Arc::new(program),
+    let known = Known::read(line);
+    let traces = known.distinct;
+    let program = match known.program(text) {
+        Ok(program) => program,
         Err(error) => return Some(error),
     };
     let (counted, report) = exhaust(&program, 300_000);
@@ -53,11 +34,7 @@ fn difference(text: &str, line: &str) -> Option<String> {
 #[test]
 fn fixtures_take_one_run_a_trace() {
     let mut wrong = Vec::new();
-    let entries = fs::read_dir(directory().join("fixtures")).expect("the fixtures");
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    paths.sort();
-    for path in paths {
-        let text = fs::read_to_string(&path).expect("a fixture");
+    for (path, text) in fixtures("fixtures") {
         for line in text.lines().filter_map(|line| line.strip_prefix("#:").or_else(|| line.strip_prefix("#="))) {
             if let Some(difference) = difference(&text, line) {
                 wrong.push(format!("{} {line}: {difference}", path.display()));
@@ -69,18 +46,5 @@ fn fixtures_take_one_run_a_trace() {
 
 #[test]
 fn published_programs_take_one_run_a_trace() {
-    let Some(outside) = std::env::var_os("INTERLEAF_PROGRAMS").map(PathBuf::from) else {
-        eprintln!("INTERLEAF_PROGRAMS is not set: only the fixtures were counted");
-        return;
-    };
-    let table = fs::read_to_string(directory().join("published.txt")).expect("the table");
-    let mut wrong = Vec::new();
-    for line in table.lines().filter(|line| !line.starts_with('#')) {
-        let (name, known) = line.split_once(' ').expect("NAME and what is known");
-        let text = fs::read_to_string(outside.join(format!("{name}.prog"))).expect(name);
-        if let Some(difference) = difference(&text, known) {
-            wrong.push(format!("{line}: {difference}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    compare_with_published("published.txt", |text, known| Vec::from_iter(difference(text, known)));
 }

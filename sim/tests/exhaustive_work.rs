@@ -1,38 +1,32 @@
 //! Exhaustive exploration divided: among workers, over time, among processes; and how large it will be.
 
 #[allow(dead_code, reason = "other tests use more of it")]
+#[path = "programs/known.rs"]
+mod known;
+#[allow(dead_code, reason = "other tests use more of it")]
 #[path = "programs/language/mod.rs"]
 mod language;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::{Arc, Mutex as StdMutex};
 
 use interleaf::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use interleaf::sync::{Condvar, Mutex};
 use interleaf::{Frontier, FrontierError, Report, thread};
+use known::{Known, fixtures};
 use language::program::Program;
 use language::run::{exhaust_with, exhausting};
 
 /// The fixtures with at most `most` traces, with the parameters of their first line of what is known.
 fn programs(most: u64) -> Vec<(String, Arc<Program>, u64)> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/fixtures");
-    let entries = std::fs::read_dir(directory).expect("the fixtures");
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    paths.sort();
     let mut programs = Vec::new();
-    for path in paths {
-        let text = std::fs::read_to_string(&path).expect("a fixture");
+    for (path, text) in fixtures("fixtures") {
         let Some(line) = text.lines().find_map(|line| line.strip_prefix("#:")) else { continue };
-        let items: Vec<_> = line.split_whitespace().filter_map(|item| item.split_once('=')).collect();
-        let traces = items.iter().find(|(k, _)| *k == "distinct").map(|(_, v)| v.parse().expect("a number"));
-        let own = |k: &str| !["distinct", "complete", "unfinished", "within"].contains(&k);
-        let parameters: Vec<_> =
-            items.iter().filter(|(k, _)| own(k)).map(|(k, v)| (*k, v.parse().expect("a number"))).collect();
-        let traces = traces.expect("a number of traces");
-        if (3..=most).contains(&traces) {
+        let known = Known::read(line);
+        assert_ne!(known.distinct, 0, "{}: a number of traces", path.display());
+        if (3..=most).contains(&known.distinct) {
             let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-            programs.push((name, Arc::new(Program::read(&text, &parameters).expect("a program")), traces));
+            programs.push((name, known.program(&text).expect("a program"), known.distinct));
         }
     }
     assert!(programs.len() > 20, "{}", programs.len());

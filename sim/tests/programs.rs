@@ -13,93 +13,52 @@
 //! prefixes and shares no idea with a depth-first search; many are the published ones of the literature on partial-order
 //! reduction.
 
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "programs/known.rs"]
+mod known;
 #[allow(dead_code, reason = "one test counts, the other measures")]
 #[path = "programs/language/mod.rs"]
 mod language;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use language::program::Program;
+use known::{Known, compare_with_published, fixtures};
 use language::run::count;
 
 /// Most schedules of one program.
 const LIMIT: u64 = 400_000;
 
-/// One line of what is known.
-#[derive(Debug, Default)]
-struct Expected {
-    parameters: Vec<(String, i64)>,
-    complete: u64,
-    unfinished: u64,
-    distinct: u64,
-    within: Vec<u64>,
-}
-
-impl Expected {
-    fn read(line: &str) -> Self {
-        let mut expected = Self::default();
-        for (key, value) in line.split_whitespace().map(|item| item.split_once('=').expect("KEY=VALUE")) {
-            let number = || value.parse::<u64>().expect("a number");
-            match key {
-                "complete" => expected.complete = number(),
-                "unfinished" => expected.unfinished = number(),
-                "distinct" => expected.distinct = number(),
-                "within" => expected.within = value.split('/').map(|n| n.parse().expect("a number")).collect(),
-                _ => expected.parameters.push((key.to_owned(), value.parse().expect("a number"))),
-            }
+/// What is found to be different.
+fn differences(known: &Known, text: &str) -> Vec<String> {
+    let program = match known.program(text) {
+        Ok(program) => program,
+        Err(error) => return vec![error],
+    };
+    let mut differences = Vec::new();
+    let mut compare = |what: String, found: u64, expected: u64| {
+        if found != expected {
+            differences.push(format!("{what}: {found}, not {expected}"));
         }
-        expected
+    };
+    let all = count(&program, None, LIMIT);
+    compare("complete".into(), all.complete, known.complete);
+    compare("unfinished".into(), all.blocked + all.deadlocked, known.unfinished);
+    compare("distinct".into(), all.distinct, known.distinct);
+    for (bound, &expected) in known.within.iter().enumerate() {
+        let bounded = count(&program, Some(bound as u32), LIMIT);
+        compare(format!("within {bound} preemptions"), bounded.distinct, expected);
     }
-
-    /// What is found to be different.
-    fn differences(&self, text: &str) -> Vec<String> {
-        let parameters: Vec<_> = self.parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        let program = match Program::read(text, &parameters) {
-            Ok(program) => Arc::new(program),
-            Err(error) => return vec![error],
-        };
-        let mut differences = Vec::new();
-        let mut compare = |what: String, found: u64, expected: u64| {
-            if found != expected {
-                differences.push(format!("{what}: {found}, not {expected}"));
-            }
-        };
-        let all = count(&program, None, LIMIT);
-        compare("complete".into(), all.complete, self.complete);
-        compare("unfinished".into(), all.blocked + all.deadlocked, self.unfinished);
-        compare("distinct".into(), all.distinct, self.distinct);
-        for (bound, &expected) in self.within.iter().enumerate() {
-            let bounded = count(&program, Some(bound as u32), LIMIT);
-            compare(format!("within {bound} preemptions"), bounded.distinct, expected);
-        }
-        differences
-    }
-}
-
-fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
-}
-
-fn fixtures() -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory().join("fixtures")).expect("the fixtures");
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    paths.sort();
-    paths
+    differences
 }
 
 #[test]
 fn fixtures_are_counted_exactly() {
     let (mut instances, mut wrong) = (0, Vec::new());
-    for path in fixtures() {
-        let text = fs::read_to_string(&path).expect("a fixture");
-        let known: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("#:")).map(Expected::read).collect();
+    for (path, text) in fixtures("fixtures") {
+        let known: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("#:")).map(Known::read).collect();
         let exhausted = text.lines().any(|line| line.starts_with("#="));
         assert!(exhausted || !known.is_empty(), "{} does not say what is expected", path.display());
         for expected in known {
             instances += 1;
-            for difference in expected.differences(&text) {
+            for difference in differences(&expected, &text) {
                 wrong.push(format!("{} {:?} {difference}", path.display(), expected.parameters));
             }
         }
@@ -111,18 +70,5 @@ fn fixtures_are_counted_exactly() {
 /// Many more programs, in files that are not part of this repository: set `INTERLEAF_PROGRAMS` to their directory.
 #[test]
 fn published_programs_are_counted_exactly() {
-    let Some(outside) = std::env::var_os("INTERLEAF_PROGRAMS").map(PathBuf::from) else {
-        eprintln!("INTERLEAF_PROGRAMS is not set: only the fixtures were counted");
-        return;
-    };
-    let table = fs::read_to_string(directory().join("published.txt")).expect("the table");
-    let mut wrong = Vec::new();
-    for line in table.lines().filter(|line| !line.starts_with('#')) {
-        let (name, known) = line.split_once(' ').expect("NAME and what is known");
-        let text = fs::read_to_string(outside.join(format!("{name}.prog"))).expect(name);
-        for difference in Expected::read(known).differences(&text) {
-            wrong.push(format!("{line}: {difference}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    compare_with_published("published.txt", |text, known| differences(&Known::read(known), text));
 }

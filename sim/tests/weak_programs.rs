@@ -5,14 +5,16 @@
 //! `final` does not hold. With all accesses `sc` the counts are those of Mazurkiewicz traces in the literature on
 //! partial-order reduction; the others come from a program that builds all graphs and evaluates the axioms on each.
 
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "programs/known.rs"]
+mod known;
 #[allow(dead_code, reason = "several tests share it")]
 #[path = "programs/language/mod.rs"]
 mod language;
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use known::{compare_with_published, fixtures};
 use language::program::Program;
 use language::run::count_graphs;
 
@@ -42,18 +44,10 @@ fn differences(text: &str, known: &str) -> Vec<String> {
     expected.iter().zip(found).filter_map(different).collect()
 }
 
-fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
-}
-
 #[test]
 fn fixtures_are_counted_exactly() {
-    let entries = fs::read_dir(directory().join("weak")).expect("the fixtures");
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    paths.sort();
     let (mut instances, mut wrong) = (0, Vec::new());
-    for path in paths {
-        let text = fs::read_to_string(&path).expect("a fixture");
+    for (path, text) in fixtures("weak") {
         for known in text.lines().filter_map(|line| line.strip_prefix("#:")) {
             instances += 1;
             for difference in differences(&text, known) {
@@ -68,18 +62,5 @@ fn fixtures_are_counted_exactly() {
 /// Many more programs, in files that are not part of this repository: set `INTERLEAF_PROGRAMS` to their directory.
 #[test]
 fn published_programs_are_counted_exactly() {
-    let Some(outside) = std::env::var_os("INTERLEAF_PROGRAMS").map(PathBuf::from) else {
-        eprintln!("INTERLEAF_PROGRAMS is not set: only the fixtures were counted");
-        return;
-    };
-    let table = fs::read_to_string(directory().join("published_rc11.txt")).expect("the table");
-    let mut wrong = Vec::new();
-    for line in table.lines().filter(|line| !line.starts_with('#')) {
-        let (name, known) = line.split_once(' ').expect("NAME and what is known");
-        let text = fs::read_to_string(outside.join(format!("{name}.prog"))).expect(name);
-        for difference in differences(&text, known) {
-            wrong.push(format!("{line}: {difference}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    compare_with_published("published_rc11.txt", differences);
 }

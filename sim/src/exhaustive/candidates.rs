@@ -464,9 +464,7 @@ impl Run {
                     *(if g.reads { &mut conflict.writing } else { &mut conflict.always }) |= place;
                 }
             }
-            let clashes =
-                |place: u32, a: &Access| conflict.always & place != 0 || conflict.writing & place != 0 && !a.reads;
-            if !places(&accesses).any(|(place, a)| clashes(place, a)) {
+            if !conflict.is_in(&accesses) {
                 return None;
             }
             if !self.leaves_in_place(i, &past, &accesses, self.finds_the_same(kept, h)) {

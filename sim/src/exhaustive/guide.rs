@@ -6,7 +6,7 @@ use crate::runtime::rt::{MAX_THREADS, Rt, bits};
 
 use super::item::Item;
 use super::model;
-use super::record::{Access, Object, Record, bit, meets, merge, places, set};
+use super::record::{Access, Object, Record, bit, meets, merge, set};
 
 /// What became of the item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -367,10 +367,7 @@ impl Guide {
         let mut needed = vec![0; self.record.words];
         for x in heads..base {
             merge(&mut needed, self.record.past(x));
-            let conflict = self.item.conflicts[x - heads];
-            let clashes = places(self.record.accesses_of(x))
-                .any(|(place, a)| conflict.always & place != 0 || conflict.writing & place != 0 && !a.reads);
-            if !clashes {
+            if !self.item.conflicts[x - heads].is_in(self.record.accesses_of(x)) {
                 self.verdict = Verdict::Redundant;
             }
         }

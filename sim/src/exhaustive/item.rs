@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::record::{Access, places};
+
 /// One step of the beginning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Step {
@@ -40,6 +42,13 @@ pub(crate) struct Conflict {
     pub(crate) always: u32,
     /// These conflict if they write.
     pub(crate) writing: u32,
+}
+
+impl Conflict {
+    /// Whether one of these accesses conflicts as it must.
+    pub(crate) fn is_in(self, accesses: &[Access]) -> bool {
+        places(accesses).any(|(place, a)| self.always & place != 0 || self.writing & place != 0 && !a.reads)
+    }
 }
 
 /// The beginning of a run. It carries all that another worker or process needs.

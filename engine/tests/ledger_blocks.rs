@@ -52,7 +52,7 @@ fn every_rule_of_a_transaction_holds_in_blocks_too() {
     // U21, U24, value conservation
     let (ledger, keys) = ledger(&[(A, 10)]);
     assert_eq!(broken_rule(&ledger, &[tx(1, A, &[], &[(A, 1)])]), TxError::NoInputs);
-    let output = Output { index: 3, owner: B, amount: 1 };
+    let output = Output::coin(3, B, 1);
     let rule = broken_rule(&ledger, &[Tx::new(1, A, keys.clone(), vec![output, output])]);
     assert_eq!(rule, TxError::DuplicateOutput { index: 3 });
     let rule = broken_rule(&ledger, &[tx(1, A, &keys, &[(A, 11)])]);
@@ -81,7 +81,7 @@ fn the_refusal_says_where_and_what() {
 #[test]
 fn base_records_are_spendable_under_any_outpoint() {
     let key = OutPoint { tx: TxId([9; 32]), index: 4 };
-    let genesis = Genesis { outputs: vec![(A, 1)], base: vec![(key, Record { owner: B, amount: 6 })] };
+    let genesis = Genesis { outputs: vec![(A, 1)], base: vec![(key, Record::coin(B, 6))] };
     let ledger = Ledger::new(LedgerConfig::default(), genesis);
     assert_eq!(ledger.issued(), 7);
     add(&ledger, &[tx(1, B, &[key], &[(C, 6)])]);

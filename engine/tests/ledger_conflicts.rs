@@ -42,7 +42,7 @@ fn a_record_reserved_by_another_address_is_refused() {
 fn an_output_index_created_twice_is_refused() {
     // U24
     let (ledger, keys) = ledger(&[(A, 10)]);
-    let output = |amount| Output { index: 7, owner: B, amount };
+    let output = |amount| Output::coin(7, B, amount);
     let refused = ledger.add_tx(Tx::new(1, A, vec![keys[0]], vec![output(1), output(2)]));
     assert_eq!(refused, Err(TxError::DuplicateOutput { index: 7 }));
 }
@@ -51,7 +51,7 @@ fn an_output_index_created_twice_is_refused() {
 fn a_record_that_a_block_consumed_is_refused() {
     // U12: whoever asked before the block and acts after it is refused when he acts; step 1 of U13.
     let (ledger, keys) = ledger(&[(A, 10)]);
-    assert_eq!(ledger.check_double_spend_with_pool(A, keys[0]), Ok(Record { owner: A, amount: 10 }));
+    assert_eq!(ledger.check_double_spend_with_pool(A, keys[0]), Ok(Record::coin(A, 10)));
     let confirmed = tx(1, A, &[keys[0]], &[(B, 10)]);
     add(&ledger, std::slice::from_ref(&confirmed));
     let refused = ledger.add_tx(tx(2, A, &[keys[0]], &[(C, 10)]));
@@ -69,7 +69,7 @@ fn own_change_is_spendable_before_any_block() {
     assert_eq!(ledger.add_tx(first.clone()), Ok(0));
     let pool = ledger.state().unwrap().pool;
     assert_eq!(pool.pools[&A].spent_keys, [(keys[0], first.id)].into());
-    assert_eq!(pool.pools[&A].available, [(first.outpoint(1), Record { owner: A, amount: 2 })].into());
+    assert_eq!(pool.pools[&A].available, [(first.outpoint(1), Record::coin(A, 2))].into());
     assert_eq!(pool.global_spent_keys, [(keys[0], first.id)].into());
     assert_eq!(ledger.get_balance_available_with_pool(A), Ok(2));
     let second = tx(2, A, &[first.outpoint(1)], &[(C, 1)]);

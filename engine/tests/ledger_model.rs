@@ -33,7 +33,7 @@ fn execute(utxos: &mut Utxos, tx: &Tx) -> Option<Amount> {
         inputs += utxos.remove(key)?.amount;
     }
     for output in &tx.outputs {
-        utxos.insert(tx.outpoint(output.index), Record { owner: output.owner, amount: output.amount });
+        utxos.insert(tx.outpoint(output.index), Record::from(output));
     }
     inputs.checked_sub(tx.outputs.iter().map(|output| output.amount).sum())
 }
@@ -46,7 +46,7 @@ impl Model {
     fn utxos_of(blocks: &[Block]) -> Option<Utxos> {
         let mut utxos = Utxos::new();
         for output in &blocks[0].txs[0].outputs {
-            let record = Record { owner: output.owner, amount: output.amount };
+            let record = Record::from(output);
             utxos.insert(blocks[0].txs[0].outpoint(output.index), record);
         }
         for tx in blocks[1..].iter().flat_map(|block| &block.txs) {
@@ -60,7 +60,7 @@ impl Model {
         let mut utxos = Self::utxos_of(&self.blocks).unwrap();
         for (tx, _) in pool {
             for output in tx.outputs.iter().filter(|output| output.owner == tx.sender && tx.sender == sender) {
-                let record = Record { owner: output.owner, amount: output.amount };
+                let record = Record::from(output);
                 utxos.insert(tx.outpoint(output.index), record);
             }
         }
@@ -225,7 +225,7 @@ fn build(plan: &TxPlan, known: &[OutPoint], time_ms: u64) -> Tx {
     let inputs = plan.inputs.iter().filter(|_| !known.is_empty()).map(|n| known[n % known.len()]).collect();
     let index = |n: u32| if plan.same_index { 0 } else { n };
     let outputs = plan.outputs.iter().zip(0..);
-    let outputs = outputs.map(|(&(owner, amount), n)| Output { index: index(n), owner: OWNERS[owner], amount });
+    let outputs = outputs.map(|(&(owner, amount), n)| Output::coin(index(n), OWNERS[owner], amount));
     Tx::new(time_ms, OWNERS[plan.sender], inputs, outputs.collect())
 }
 

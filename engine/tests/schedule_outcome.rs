@@ -39,7 +39,7 @@ fn created_consumed_fees() {
     let child = tx(1, &[parent.outpoint(0), base_outpoint(1)], &[7]);
     let got = outcome(vec![parent.clone(), child.clone()], &base(&[5, 5, 5]), Rules::default());
     assert_eq!(got.receipts, [ok(1), ok(1)]);
-    let record = |amount| Record { owner: Address::numbered(0), amount };
+    let record = |amount| Record::coin(Address::numbered(0), amount);
     assert_eq!(got.created, [(parent.outpoint(1), record(1)), (child.outpoint(0), record(7))]);
     assert_eq!(got.consumed, [base_outpoint(0), base_outpoint(1)]);
     assert_eq!((got.fees, got.issued), (2, 0));
@@ -152,7 +152,7 @@ fn fees_do_not_overflow() {
 fn a_stranger_may_not_spend_where_ownership_is_checked() {
     let rules = Rules { ownership: Ownership::SenderOwnsInputs };
     let mut records = base(&[5, 5]);
-    records.insert(base_outpoint(1), Record { owner: Address::numbered(9), amount: 5 });
+    records.insert(base_outpoint(1), Record::coin(Address::numbered(9), 5));
     let txs = vec![tx(0, &[base_outpoint(0)], &[5]), tx(1, &[base_outpoint(1)], &[5])];
     let stranger = TxError::NotOwner { outpoint: base_outpoint(1), owner: Address::numbered(9) };
     assert_eq!(outcome(txs.clone(), &records, rules).receipts, [ok(0), Receipt::Failed(stranger)]);

@@ -81,7 +81,7 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
     let first = genesis.tx();
     let (a, b) = (first.outpoint(0), first.outpoint(1));
     let pay = |time, sender, inputs: &[OutPoint], outputs: &[(u32, Address, Amount)]| {
-        let outputs = outputs.iter().map(|&(index, owner, amount)| Output { index, owner, amount }).collect();
+        let outputs = outputs.iter().map(|&(index, owner, amount)| Output::coin(index, owner, amount)).collect();
         Tx::new(time, sender, inputs.to_vec(), outputs)
     };
     let spend = pay(1, ALICE, &[a], &[(0, BOB, 3), (1, ALICE, 2)]);

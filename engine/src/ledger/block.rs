@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::tx::Tx;
 
 /// The id of a block: SHA-256 of height, parent and transaction ids.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct BlockId(pub [u8; 32]);
 
 impl fmt::Debug for BlockId {
@@ -17,7 +18,7 @@ impl fmt::Debug for BlockId {
 }
 
 /// A block of transactions in their given order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
     /// Hash of the rest; [`Block::new`] computes it.
     pub id: BlockId,

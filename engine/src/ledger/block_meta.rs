@@ -1,13 +1,14 @@
 //! Meta data of every block of the chain (item U4).
 
 use interleaf::sync::Arc;
+use serde::{Deserialize, Serialize};
 
 use super::block::BlockId;
 use super::snapshot::Snapshot;
 use super::tx::Amount;
 
 /// What is known of a block without its transactions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockMeta {
     /// The block.
     pub id: BlockId,

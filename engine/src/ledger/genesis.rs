@@ -31,7 +31,7 @@ impl Genesis {
     #[must_use]
     pub fn tx(&self) -> Tx {
         let outputs = self.outputs.iter().zip(0..);
-        let outputs = outputs.map(|(&(owner, amount), index)| Output { index, owner, amount }).collect();
+        let outputs = outputs.map(|(&(owner, amount), index)| Output::coin(index, owner, amount)).collect();
         Tx::new(0, Address::default(), Vec::new(), outputs)
     }
 

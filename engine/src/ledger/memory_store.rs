@@ -9,7 +9,7 @@ use super::difference::BlockDiff;
 use super::lock_order::POISONED;
 use super::record::{Record, Spent, Status};
 use super::store::{Store, StoreDump, StoreError};
-use super::tx::{Address, Amount, OutPoint, TxId};
+use super::tx::{Address, OutPoint, TxId};
 
 /// A [`Store`] in memory behind one mutex that serialises every operation (item U9). It never fails.
 #[derive(Debug)]
@@ -21,8 +21,8 @@ pub struct MemoryStore {
 struct Tables {
     unspent: BTreeMap<OutPoint, Record>,
     spent: BTreeMap<OutPoint, Spent>,
-    /// Owner index over `unspent`, with the amounts.
-    owners: BTreeMap<(Address, OutPoint), Amount>,
+    /// Owner index over `unspent`.
+    owners: BTreeMap<(Address, OutPoint), Record>,
     transactions: BTreeMap<TxId, u64>,
     blocks: Vec<Arc<Block>>,
 }
@@ -59,7 +59,7 @@ impl Tables {
     fn apply(&mut self, diff: &BlockDiff) {
         for (key, record) in &diff.created {
             self.unspent.insert(*key, *record);
-            self.owners.insert((record.owner, *key), record.amount);
+            self.owners.insert((record.owner, *key), *record);
         }
         // After the creations: a record may be created and consumed inside one block.
         for (key, consumed) in &diff.spent {
@@ -84,7 +84,7 @@ impl Store for MemoryStore {
         let tables = self.lock();
         let from_owner = tables.owners.range((owner, OutPoint::default())..);
         let owned = from_owner.take_while(|((other, _), _)| *other == owner);
-        Ok(owned.map(|((_, key), amount)| (*key, Record { owner, amount: *amount })).collect())
+        Ok(owned.map(|((_, key), record)| (*key, *record)).collect())
     }
 
     fn transaction_height(&self, id: TxId) -> Result<Option<u64>, StoreError> {

@@ -3,7 +3,7 @@
 //! What it is made of:
 //! * [`tx`]: transactions, outpoints, addresses, ids
 //! * [`block`], [`block_meta`]: blocks, their ids, what is kept of every block
-//! * [`record`]: what an outpoint holds and what became of it
+//! * [`record`], [`kind`]: what an outpoint holds, what it is good for and what became of it
 //! * [`genesis`]: the state a ledger starts from
 //! * [`difference`]: what one block changes
 //!
@@ -29,6 +29,7 @@ pub mod confirmed_cache;
 pub mod difference;
 pub mod error;
 pub mod genesis;
+pub mod kind;
 pub mod lock_order;
 pub mod memory_store;
 pub mod record;
@@ -57,6 +58,7 @@ pub use self::config::LedgerConfig;
 pub use self::difference::{BlockDiff, Consumed};
 pub use self::error::{BlockError, TxError};
 pub use self::genesis::Genesis;
+pub use self::kind::{Kind, NodeInfo};
 pub use self::lock_order::LOCK_LEVELS;
 pub use self::memory_store::MemoryStore;
 pub use self::record::{Record, Spent, Status};

@@ -2,13 +2,16 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use super::kind::Kind;
 
 /// Value in the smallest unit of the ledger.
 pub type Amount = u64;
 
 /// An owner. Twenty bytes, as a hashed public key or script has; the ledger gives them no meaning.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Address(pub [u8; 20]);
 
 impl Address {
@@ -34,7 +37,7 @@ impl fmt::Debug for Address {
 
 /// The id of a transaction: eight bytes of its timestamp (big-endian milliseconds), then 24 bytes of the SHA-256
 /// of its content, so that ids sort by time (item U36).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct TxId(pub [u8; 32]);
 
 impl TxId {
@@ -54,7 +57,7 @@ impl fmt::Debug for TxId {
 }
 
 /// One output of one transaction: the key of a record (UTXO) of the ledger.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct OutPoint {
     /// The transaction that created the output.
     pub tx: TxId,
@@ -68,8 +71,8 @@ impl fmt::Debug for OutPoint {
     }
 }
 
-/// A new record: who owns it and how much it is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A new record: who owns it, how much it is worth, what it is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Output {
     /// Index inside the transaction. Stated, not implied, hence checked for duplicates (item U24).
     pub index: u32,
@@ -77,10 +80,20 @@ pub struct Output {
     pub owner: Address,
     /// What it is worth.
     pub amount: Amount,
+    /// What it is good for.
+    pub kind: Kind,
+}
+
+impl Output {
+    /// Value to spend.
+    #[must_use]
+    pub const fn coin(index: u32, owner: Address, amount: Amount) -> Self {
+        Self { index, owner, amount, kind: Kind::Coin }
+    }
 }
 
 /// A transaction. What its inputs bring beyond what its outputs take is the fee.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Tx {
     /// Hash of the content; [`Tx::new`] computes it.
     pub id: TxId,
@@ -109,6 +122,7 @@ impl Tx {
             h.update(o.index.to_be_bytes());
             h.update(o.owner.0);
             h.update(o.amount.to_be_bytes());
+            o.kind.hash_into(|bytes| h.update(bytes));
         }
         let digest = h.finalize();
         let mut id = [0; 32];

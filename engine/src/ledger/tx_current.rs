@@ -235,9 +235,9 @@ mod tests {
     fn change_before_reservation_lets_another_address_in_between_its_halves() {
         // U26: the planted bug's two halves, with the other address's check before, between and after them.
         let key = OutPoint { tx: TxId([1; 32]), index: 0 };
-        let confirmed = [Status::Unspent(Record { owner: Address::numbered(1), amount: 5 })];
+        let confirmed = [Status::Unspent(Record::coin(Address::numbered(1), 5))];
         let spend = |sender| {
-            let output = Output { index: 0, owner: Address::numbered(sender), amount: 5 };
+            let output = Output::coin(0, Address::numbered(sender), 5);
             Arc::new(Tx::new(0, Address::numbered(sender), vec![key], vec![output]))
         };
         let (first, other) = (spend(1), spend(2));

@@ -4,16 +4,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::ledger::tx::{Address, Amount, OutPoint};
-
-/// An unspent output: who may spend it and what it is worth (item N1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Record {
-    /// Who may spend it.
-    pub owner: Address,
-    /// What it is worth.
-    pub amount: Amount,
-}
+pub use crate::ledger::record::Record;
+use crate::ledger::tx::OutPoint;
 
 /// The state below a block: what its transactions may consume beyond what they create themselves.
 ///

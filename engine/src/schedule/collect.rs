@@ -37,7 +37,7 @@ pub(super) fn collect(block: &Block, graph: &Graph, receipts: Vec<Receipt>) -> B
         }
         for (o, spent) in tx.outputs.iter().zip(&spent_inside[*first..]) {
             if !spent {
-                created.push((tx.outpoint(o.index), Record { owner: o.owner, amount: o.amount }));
+                created.push((tx.outpoint(o.index), Record::from(o)));
             }
             if tx.inputs.is_empty() {
                 issued += u128::from(o.amount);

@@ -270,7 +270,7 @@ impl<B: Base + ?Sized> Shell<'_, B> {
     fn created(&self, creator: u32, output: u32) -> Option<Record> {
         self.slots.succeeded(creator).then(|| {
             let output = self.block.txs[creator as usize].outputs[output as usize];
-            Record { owner: output.owner, amount: output.amount }
+            Record::from(&output)
         })
     }
 }

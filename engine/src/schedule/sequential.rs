@@ -70,7 +70,7 @@ impl State {
             }
         }
         for o in &tx.outputs {
-            self.created.insert(tx.outpoint(o.index), Record { owner: o.owner, amount: o.amount });
+            self.created.insert(tx.outpoint(o.index), Record::from(o));
             if tx.inputs.is_empty() {
                 self.issued += u128::from(o.amount);
             }

@@ -22,7 +22,7 @@ pub(crate) fn ledger(outputs: &[(Address, Amount)]) -> (Ledger, Vec<OutPoint>) {
 
 /// A transaction whose outputs have indices from 0.
 pub(crate) fn tx(time_ms: u64, sender: Address, inputs: &[OutPoint], outputs: &[(Address, Amount)]) -> Tx {
-    let outputs = outputs.iter().zip(0..).map(|(&(owner, amount), index)| Output { index, owner, amount });
+    let outputs = outputs.iter().zip(0..).map(|(&(owner, amount), index)| Output::coin(index, owner, amount));
     Tx::new(time_ms, sender, inputs.to_vec(), outputs.collect())
 }
 

@@ -16,13 +16,13 @@ pub(crate) fn base_outpoint(n: u32) -> OutPoint {
 
 /// Base records 0, 1, 2, … with these amounts, all of owner 0.
 pub(crate) fn base(amounts: &[Amount]) -> RecordMap {
-    let record = |&amount| Record { owner: Address::numbered(0), amount };
+    let record = |&amount| Record::coin(Address::numbered(0), amount);
     (0u32..).zip(amounts).map(|(n, a)| (base_outpoint(n), record(a))).collect()
 }
 
 /// A transaction of owner 0 that pays `amounts` to owner 0. `nonce` tells equal ones apart.
 pub(crate) fn tx(nonce: u64, inputs: &[OutPoint], amounts: &[Amount]) -> Tx {
-    let output = |(index, &amount)| Output { index, owner: Address::numbered(0), amount };
+    let output = |(index, &amount)| Output::coin(index, Address::numbered(0), amount);
     Tx::new(nonce, Address::numbered(0), inputs.to_vec(), (0u32..).zip(amounts).map(output).collect())
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn random_block(max: usize) -> impl Strategy<Value = (Block, RecordMa
         let mut base = base(&amounts);
         if !txs.is_empty() {
             for at in existing {
-                let record = Record { owner: Address::numbered(0), amount: 3 };
+                let record = Record::coin(Address::numbered(0), 3);
                 base.insert(at.get(&txs).outpoint(0), record);
             }
             for (from, to) in repeats {

@@ -289,10 +289,12 @@ impl Import {
         let txid = original.compute_txid();
         let outputs: Vec<Output> = (0u32..)
             .zip(&original.output)
-            .map(|(index, o)| Output {
-                index,
-                owner: Address(hash160::Hash::hash(o.script_pubkey.as_bytes()).to_byte_array()),
-                amount: o.value.to_sat(),
+            .map(|(index, o)| {
+                Output::coin(
+                    index,
+                    Address(hash160::Hash::hash(o.script_pubkey.as_bytes()).to_byte_array()),
+                    o.value.to_sat(),
+                )
             })
             .collect();
         let inputs = if original.is_coinbase() { Vec::new() } else { self.inputs(original) };
@@ -329,7 +331,7 @@ impl Import {
         for (i, (outpoint, owner)) in outside.into_iter().enumerate() {
             let amount = if i == 0 { needed.saturating_sub(others).max(1) } else { 1 };
             // A second spender of the same record, which no valid block has, finds what the first made up.
-            self.base.entry(outpoint).or_insert(Record { owner, amount });
+            self.base.entry(outpoint).or_insert(Record::coin(owner, amount));
         }
         inputs
     }

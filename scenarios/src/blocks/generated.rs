@@ -133,7 +133,7 @@ impl Generator {
         id[24..].copy_from_slice(&n.to_be_bytes());
         let outpoint = OutPoint { tx: TxId(id), index: 0 };
         let amount = self.worth + self.below(1000) as Amount;
-        self.base.insert(outpoint, Record { owner: Self::owner(owner), amount });
+        self.base.insert(outpoint, Record::coin(Self::owner(owner), amount));
         Coin { outpoint, owner, amount }
     }
 
@@ -151,7 +151,7 @@ impl Generator {
             let input = last.filter(|_| in_chain(i)).unwrap_or_else(|| self.older_record(owner));
             let payee = self.below(OWNERS);
             let amount = input.amount - self.below(3) as Amount;
-            let tx = self.transaction(&[input], vec![Output { index: 0, owner: Self::owner(payee), amount }]);
+            let tx = self.transaction(&[input], vec![Output::coin(0, Self::owner(payee), amount)]);
             if in_chain(i) {
                 last = Some(Coin { outpoint: tx.outpoint(0), owner: payee, amount });
             }
@@ -190,7 +190,7 @@ impl Generator {
         let outputs = (0..count).map(|index| {
             let amount = if index + 1 == count { left } else { self.below(left as usize / 2 + 1) as Amount };
             left -= amount;
-            Output { index, owner: Self::owner(self.below(OWNERS)), amount }
+            Output::coin(index, Self::owner(self.below(OWNERS)), amount)
         });
         let outputs = outputs.collect();
         (self.transaction(&inputs, outputs), inputs)
@@ -236,7 +236,7 @@ impl Generator {
                 let stranger = (inputs[0].owner + 1) % OWNERS;
                 inputs.push(self.older_record(stranger));
             }
-            Fault::Overflow => outputs.push(Output { index: 1000, owner: Address::default(), amount: Amount::MAX }),
+            Fault::Overflow => outputs.push(Output::coin(1000, Address::default(), Amount::MAX)),
             Fault::BeforeParent => {
                 let child_input = Coin { outpoint: tx.outpoint(0), owner: 0, amount: tx.outputs[0].amount };
                 let child = self.transaction(&[child_input], vec![tx.outputs[0]]);

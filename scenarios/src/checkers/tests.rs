@@ -20,7 +20,7 @@ fn raised(check: impl FnOnce()) -> Option<String> {
 }
 
 fn spend(key: OutPoint, amount: u64) -> Tx {
-    Tx::new(1, ALICE, vec![key], vec![Output { index: 0, owner: ALICE, amount }])
+    Tx::new(1, ALICE, vec![key], vec![Output::coin(0, ALICE, amount)])
 }
 
 /// A ledger in which Alice owns 5, and the outpoint of it.

@@ -77,7 +77,7 @@ pub fn block_on(parent: BlockId, height: u64, txs: &[&Tx]) -> Block {
 /// A transaction of `sender`.
 #[must_use]
 pub fn pay(sender: Address, inputs: &[OutPoint], outputs: &[(Address, Amount)]) -> Tx {
-    let outputs = outputs.iter().zip(0..).map(|(&(owner, amount), index)| Output { index, owner, amount });
+    let outputs = outputs.iter().zip(0..).map(|(&(owner, amount), index)| Output::coin(index, owner, amount));
     Tx::new(1, sender, inputs.to_vec(), outputs.collect())
 }
 

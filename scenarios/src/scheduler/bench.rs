@@ -67,9 +67,9 @@ impl OnBench {
             let mut inputs: Vec<OutPoint> = parents.iter().map(|&(tx, output)| txs[tx].outpoint(output)).collect();
             if inputs.is_empty() {
                 inputs.push(OutPoint { tx: TxId([0xff; 32]), index: n });
-                base.insert(inputs[0], Record { owner, amount: 9 });
+                base.insert(inputs[0], Record::coin(owner, 9));
             }
-            let outputs = (0..*outputs).map(|index| Output { index, owner, amount: 1 as Amount });
+            let outputs = (0..*outputs).map(|index| Output::coin(index, owner, 1 as Amount));
             txs.push(Tx::new(u64::from(n), owner, inputs, outputs.collect()));
         }
         let block = Block::new(BlockId::default(), 1, txs);

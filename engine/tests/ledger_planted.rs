@@ -11,7 +11,8 @@ use interleaf::thread;
 use interleaf_engine::ledger::difference::BlockDiff;
 use interleaf_engine::ledger::store::StoreDump;
 use interleaf_engine::ledger::{
-    Address, Block, Genesis, Ledger, LedgerConfig, MemoryStore, OutPoint, Record, Status, Store, StoreError, TxId,
+    Address, Block, Genesis, Ledger, LedgerConfig, MemoryStore, NodeInfo, OutPoint, Record, Referral, Status, Store,
+    StoreError, TxId,
 };
 use interleaf_engine::planted::Planted;
 use ledger_fixture::{A, B, C, add, next_block, open, tx, waiting};
@@ -108,6 +109,14 @@ impl Store for Gated {
 
     fn recent_transactions(&self, limit: usize) -> Result<Vec<TxId>, StoreError> {
         self.inner.recent_transactions(limit)
+    }
+
+    fn referrals(&self) -> Result<Vec<(Address, Referral)>, StoreError> {
+        self.inner.referrals()
+    }
+
+    fn nodes(&self) -> Result<Vec<(Address, OutPoint, NodeInfo)>, StoreError> {
+        self.inner.nodes()
     }
 
     fn commit(&self, batch: &[Arc<BlockDiff>]) -> Result<(), StoreError> {

@@ -7,8 +7,8 @@ use interleaf::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use interleaf_engine::ledger::difference::BlockDiff;
 use interleaf_engine::ledger::store::StoreDump;
 use interleaf_engine::ledger::{
-    Address, Amount, BlockError, Genesis, Ledger, LedgerConfig, MemoryStore, OutPoint, Record, Status, Store,
-    StoreError, Tx, TxId,
+    Address, Amount, BlockError, Genesis, Ledger, LedgerConfig, MemoryStore, NodeInfo, OutPoint, Record, Referral,
+    Status, Store, StoreError, Tx, TxId,
 };
 use ledger_fixture::{A, B, tx};
 
@@ -49,6 +49,14 @@ impl Store for Watched {
 
     fn recent_transactions(&self, limit: usize) -> Result<Vec<TxId>, StoreError> {
         self.read().recent_transactions(limit)
+    }
+
+    fn referrals(&self) -> Result<Vec<(Address, Referral)>, StoreError> {
+        self.read().referrals()
+    }
+
+    fn nodes(&self) -> Result<Vec<(Address, OutPoint, NodeInfo)>, StoreError> {
+        self.read().nodes()
     }
 
     fn commit(&self, batch: &[Arc<BlockDiff>]) -> Result<(), StoreError> {

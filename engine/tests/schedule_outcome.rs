@@ -2,7 +2,8 @@
 
 mod schedule_blocks;
 
-use interleaf_engine::ledger::tx::{Address, Amount, Tx};
+use interleaf_engine::ledger::tx::{Address, Amount, Output, Tx};
+use interleaf_engine::ledger::{Kind, KindError};
 use interleaf_engine::schedule::receipt::Side;
 use interleaf_engine::schedule::{
     Base, BlockOutcome, Executor, Graph, Ownership, Policy, Receipt, Record, RecordMap, Rules, TxError, sequential,
@@ -114,6 +115,30 @@ fn duplicates_inside_one_transaction() {
         Receipt::Failed(TxError::DuplicateOutput { index: 1 }),
     ];
     assert_eq!(receipts(vec![inputs, outputs], &[5]), expected);
+}
+
+// U20, U37: what a record is good for decides who may create and consume it, whichever scheduler runs the block.
+#[test]
+fn kinds_are_part_of_the_rules() {
+    let of_kind = |at, input, sender, kind| {
+        let output = Output { index: 0, owner: Address::numbered(0), amount: 5, kind };
+        Tx::new(at, Address::numbered(sender), vec![input], vec![output])
+    };
+    let stake = of_kind(0, base_outpoint(0), 0, Kind::Stake);
+    let stolen = of_kind(1, stake.outpoint(0), 1, Kind::Coin);
+    let given = of_kind(2, base_outpoint(1), 1, Kind::Stake);
+    let back = of_kind(3, stake.outpoint(0), 0, Kind::Coin);
+    let owner = Address::numbered(0);
+    let expected = [
+        ok(0),
+        Receipt::Failed(TxError::InputKind {
+            outpoint: stake.outpoint(0),
+            reason: KindError::OfSomebodyElse { owner },
+        }),
+        Receipt::Failed(TxError::OutputKind { index: 0, reason: KindError::ForSomebodyElse { owner } }),
+        ok(0),
+    ];
+    assert_eq!(receipts(vec![stake, stolen, given, back], &[5, 5]), expected);
 }
 
 #[test]

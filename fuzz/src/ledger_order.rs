@@ -16,8 +16,8 @@ use interleaf::sync::Arc;
 use interleaf::sync::atomic::{AtomicU32, Ordering};
 use interleaf::{Explorer, Report, Strategy, note, thread};
 use interleaf_engine::ledger::{
-    Address, Amount, Block, BlockDiff, Genesis, Ledger, LedgerConfig, MemoryStore, OutPoint, Output, Record, Status,
-    Store, StoreDump, StoreError, Tx, TxId,
+    Address, Amount, Block, BlockDiff, Genesis, Ledger, LedgerConfig, MemoryStore, NodeInfo, OutPoint, Output, Record,
+    Referral, Status, Store, StoreDump, StoreError, Tx, TxId,
 };
 use interleaf_engine::planted::Planted;
 use interleaf_scenarios::checkers::{ledger::check_settled, locks};
@@ -117,6 +117,14 @@ impl Store for Flaky {
 
     fn recent_transactions(&self, limit: usize) -> Result<Vec<TxId>, StoreError> {
         self.inner.recent_transactions(limit)
+    }
+
+    fn referrals(&self) -> Result<Vec<(Address, Referral)>, StoreError> {
+        self.inner.referrals()
+    }
+
+    fn nodes(&self) -> Result<Vec<(Address, OutPoint, NodeInfo)>, StoreError> {
+        self.inner.nodes()
     }
 
     fn commit(&self, batch: &[Arc<BlockDiff>]) -> Result<(), StoreError> {

@@ -76,14 +76,14 @@ impl<S: Store> Ledger<S> {
         Ok(switched.popped.iter().map(|diff| Arc::clone(&diff.block)).collect())
     }
 
-    /// The one path of all changes of the chain: confirmed state, referrals, pool, then publication. Everything happens
+    /// The one path of all changes of the chain: confirmed state, referrals and node infos, pool, then publication. Everything happens
     /// under the exclusive lock: whoever has seen a published tip and then asks the caches finds a state that is at
     /// least as new, and whoever has asked the caches and then loads the tip finds one that is at least as new.
     fn switch(&self, depth: usize, blocks: Vec<Block>) -> Result<Switched, BlockError> {
         let _chain = self.chain.lock();
         let caches = self.caches.exclusive();
         let switched = self.switch_confirmed(&caches, depth, blocks)?;
-        switch_referrals(&caches, &switched);
+        switch_confirmed_cache(&caches, &switched);
         self.switch_pool(&caches, &switched);
         self.publish(&switched);
         Ok(switched)
@@ -161,12 +161,12 @@ impl<S: Store> Ledger<S> {
     }
 }
 
-fn switch_referrals<S: Store>(caches: &Exclusive<'_, S>, switched: &Switched) {
+fn switch_confirmed_cache<S: Store>(caches: &Exclusive<'_, S>, switched: &Switched) {
     let mut concerned = switched.popped.iter().chain(&switched.pushed);
-    if !concerned.any(|diff| ConfirmedCache::concerns(&diff.block)) {
+    if !concerned.any(|diff| ConfirmedCache::concerns(diff)) {
         return;
     }
-    let mut referrals = caches.confirmed_mut();
-    switched.popped.iter().for_each(|diff| referrals.undo_block(&diff.block));
-    switched.pushed.iter().for_each(|diff| referrals.add_block(&diff.block));
+    let mut confirmed = caches.confirmed_mut();
+    switched.popped.iter().for_each(|diff| confirmed.undo_block(diff));
+    switched.pushed.iter().for_each(|diff| confirmed.add_block(diff));
 }

@@ -6,8 +6,10 @@ use interleaf::sync::Arc;
 
 use super::block::Block;
 use super::block_meta::BlockMeta;
+use super::confirmed_cache::Referral;
+use super::kind::{Kind, NodeInfo};
 use super::record::{Record, Spent, Status};
-use super::tx::{OutPoint, TxId};
+use super::tx::{Address, OutPoint, TxId};
 
 /// A record and the transaction that consumed it. Roll-back needs the record: it exists again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +42,44 @@ impl BlockDiff {
             return Some(Status::Spent(Spent { by: consumed.by, height: self.meta.height }));
         }
         self.created.get(key).map(|record| Status::Unspent(*record))
+    }
+
+    /// Whom this block brings in (item U37), given who is in the tree below it. The genesis block brings in all owners.
+    ///
+    /// # Errors
+    /// What `known` fails with.
+    pub fn referrals<E>(&self, known: impl Fn(&Address) -> Result<bool, E>) -> Result<BTreeMap<Address, Referral>, E> {
+        let since_height = self.meta.height;
+        if since_height == 0 {
+            let root = Referral { by: None, since_height };
+            return Ok(self.created.values().map(|record| (record.owner, root)).collect());
+        }
+        let mut new = BTreeMap::new();
+        for tx in &self.block.txs {
+            for output in tx.outputs.iter().filter(|output| output.kind == Kind::Referral) {
+                let is_known = |address, new: &BTreeMap<_, _>| Ok(new.contains_key(address) || known(address)?);
+                if is_known(&tx.sender, &new)? && !is_known(&output.owner, &new)? {
+                    new.insert(output.owner, Referral { by: Some(tx.sender), since_height });
+                }
+            }
+        }
+        Ok(new)
+    }
+
+    /// The node infos that this block creates, also those that it consumes itself (item U38).
+    pub fn nodes_created(&self) -> impl Iterator<Item = (Address, OutPoint, NodeInfo)> {
+        self.created.iter().filter_map(|(key, record)| match record.kind {
+            Kind::Node(info) => Some((record.owner, *key, info)),
+            _ => None,
+        })
+    }
+
+    /// The node infos that this block consumes, also those that it creates itself (item U38).
+    pub fn nodes_consumed(&self) -> impl Iterator<Item = (Address, OutPoint, NodeInfo)> {
+        self.spent.iter().filter_map(|(key, consumed)| match consumed.record.kind {
+            Kind::Node(info) => Some((consumed.record.owner, *key, info)),
+            _ => None,
+        })
     }
 
     /// The status of `key` in the state below this block, for a `key` that this block consumes.

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::block::BlockId;
+use super::kind::KindError;
 use super::store::StoreError;
 use super::tx::{Address, Amount, OutPoint, TxId};
 
@@ -27,6 +28,24 @@ pub enum TxError {
     DuplicateOutput {
         /// The index.
         index: u32,
+    },
+    /// An output may not be of the kind that it is (items U20, U37, U38).
+    #[error("output {index}: {reason}")]
+    OutputKind {
+        /// The output's index.
+        index: u32,
+        /// What forbids it.
+        reason: KindError,
+    },
+    /// An input may not be consumed because of its kind (items U20, U37, U38).
+    #[error("input {input} names {key:?}: {reason}")]
+    InputKind {
+        /// Which input.
+        input: usize,
+        /// The record.
+        key: OutPoint,
+        /// What forbids it.
+        reason: KindError,
     },
     /// The record does not exist: not confirmed and not the sender's own unconfirmed change (item U13, decision O14).
     #[error("input {input} names {key:?}, which is neither confirmed nor change of {sender:?} in the pool")]

@@ -1,11 +1,14 @@
 //! A store in memory.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 use interleaf::sync::{Arc, Mutex, MutexGuard};
 
 use super::block::Block;
+use super::confirmed_cache::Referral;
 use super::difference::BlockDiff;
+use super::kind::NodeInfo;
 use super::lock_order::POISONED;
 use super::record::{Record, Spent, Status};
 use super::store::{Store, StoreDump, StoreError};
@@ -24,6 +27,8 @@ struct Tables {
     /// Owner index over `unspent`.
     owners: BTreeMap<(Address, OutPoint), Record>,
     transactions: BTreeMap<TxId, u64>,
+    referrals: BTreeMap<Address, Referral>,
+    nodes: BTreeMap<(Address, OutPoint), NodeInfo>,
     blocks: Vec<Arc<Block>>,
 }
 
@@ -67,6 +72,13 @@ impl Tables {
             self.owners.remove(&(consumed.record.owner, *key));
             self.spent.insert(*key, Spent { by: consumed.by, height: diff.meta.height });
         }
+        let known = |address: &Address| Ok::<_, Infallible>(self.referrals.contains_key(address));
+        let Ok(new) = diff.referrals(known);
+        self.referrals.extend(new);
+        self.nodes.extend(diff.nodes_created().map(|(owner, key, info)| ((owner, key), info)));
+        for (owner, key, _) in diff.nodes_consumed() {
+            self.nodes.remove(&(owner, key));
+        }
         for tx in &diff.block.txs {
             self.transactions.insert(tx.id, diff.meta.height);
         }
@@ -93,6 +105,14 @@ impl Store for MemoryStore {
 
     fn recent_transactions(&self, limit: usize) -> Result<Vec<TxId>, StoreError> {
         Ok(self.lock().transactions.keys().rev().take(limit).copied().collect())
+    }
+
+    fn referrals(&self) -> Result<Vec<(Address, Referral)>, StoreError> {
+        Ok(self.lock().referrals.iter().map(|(address, referral)| (*address, *referral)).collect())
+    }
+
+    fn nodes(&self) -> Result<Vec<(Address, OutPoint, NodeInfo)>, StoreError> {
+        Ok(self.lock().nodes.iter().map(|((owner, key), info)| (*owner, *key, *info)).collect())
     }
 
     fn commit(&self, batch: &[Arc<BlockDiff>]) -> Result<(), StoreError> {

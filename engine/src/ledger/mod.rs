@@ -55,10 +55,11 @@ pub use self::block_current::CurrentBlock;
 pub use self::block_meta::{BlockMeta, BlockMetas};
 pub use self::block_pool::Branches;
 pub use self::config::LedgerConfig;
+pub use self::confirmed_cache::{Nodes, Referral};
 pub use self::difference::{BlockDiff, Consumed};
 pub use self::error::{BlockError, TxError};
 pub use self::genesis::Genesis;
-pub use self::kind::{Kind, NodeInfo};
+pub use self::kind::{Kind, KindError, NodeInfo};
 pub use self::lock_order::LOCK_LEVELS;
 pub use self::memory_store::MemoryStore;
 pub use self::record::{Record, Spent, Status};
@@ -110,8 +111,7 @@ impl<S: Store> Ledger<S> {
         let genesis = [Arc::new(diff)];
         store.commit(&genesis)?;
         let [genesis] = genesis;
-        let mut confirmed = ConfirmedCache::default();
-        genesis.created.values().for_each(|record| confirmed.add_root(record.owner));
+        let confirmed = ConfirmedCache::load(&store)?;
         let metas = BlockMetaFullCache::new(genesis.meta.clone());
         Ok(Self {
             config,

@@ -1,4 +1,4 @@
-//! Atomic check functions, look-ups and lock-free reads (items U11, U16–U19, U33–U37).
+//! Atomic check functions, look-ups and lock-free reads (items U11, U16–U20, U33–U38).
 //!
 //! Every query over confirmed state and pool holds the cache manager's shared lock from its first look-up to its last,
 //! so all it reads belongs to one confirmed state. Inner locks are taken one after the other, never two at once.
@@ -11,7 +11,8 @@ use super::block_current::CurrentBlock;
 use super::block_meta::BlockMetas;
 use super::block_pool::Branches;
 use super::cache_manager::Shared;
-use super::confirmed_cache::Referral;
+use super::confirmed_cache::{Nodes, Referral};
+use super::kind::Kind;
 use super::record::{Record, Status};
 use super::store::{Store, StoreError};
 use super::tx::{Address, Amount, OutPoint, Tx, TxId};
@@ -83,7 +84,7 @@ impl<S: Store> Ledger<S> {
         }
     }
 
-    /// Records of `address` that it can spend now and that add up to at least `amount`, by ascending outpoint,
+    /// Coins of `address` that it can spend now and that add up to at least `amount`, by ascending outpoint,
     /// confirmed ones first (item U18); `None` if it has not that much.
     ///
     /// # Errors
@@ -94,6 +95,7 @@ impl<S: Store> Ledger<S> {
         amount: Amount,
     ) -> Result<Option<Vec<(OutPoint, Record)>>, StoreError> {
         let mut inputs = self.available(address)?;
+        inputs.retain(|(_, record)| record.kind == Kind::Coin);
         let mut sum: Amount = 0;
         let needed = inputs.iter().take_while(|(_, record)| {
             let needed = sum < amount;
@@ -105,7 +107,7 @@ impl<S: Store> Ledger<S> {
         Ok((sum >= amount).then_some(inputs))
     }
 
-    /// What `address` can spend now: its confirmed records and its change in the pool, without what is reserved (item
+    /// What `address` can spend now: its confirmed coins and its change in the pool, without what is reserved (item
     /// U19).
     ///
     /// # Errors
@@ -116,11 +118,21 @@ impl<S: Store> Ledger<S> {
             let pool = self.caches.tx_current_before_manager();
             let mut records = owned(&self.caches.shared(), address)?;
             keep_available(&mut records, &pool, address);
-            return Ok(sum(&records));
+            return Ok(sum(&records, Kind::Coin));
         }
-        Ok(sum(&self.available(address)?))
+        Ok(sum(&self.available(address)?, Kind::Coin))
     }
 
+    /// What `address` has staked: its confirmed stakes and those among its change in the pool, without what is reserved
+    /// (item U20).
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn get_stake_with_pool(&self, address: Address) -> Result<Amount, StoreError> {
+        Ok(sum(&self.available(address)?, Kind::Stake))
+    }
+
+    /// The confirmed and pending records of `address` of any kind that nothing has reserved.
     fn available(&self, address: Address) -> Result<Vec<(OutPoint, Record)>, StoreError> {
         let caches = self.caches.shared();
         let mut records = owned(&caches, address)?;
@@ -171,10 +183,16 @@ impl<S: Store> Ledger<S> {
         Ok(ids)
     }
 
-    /// How `address` came into the ledger (item U37); `None` if no confirmed transaction has paid it.
+    /// How `address` came into the ledger (item U37); `None` if nobody has brought it in.
     #[must_use]
     pub fn referral(&self, address: Address) -> Option<Referral> {
         self.caches.shared().confirmed().referral(address)
+    }
+
+    /// Where the nodes of `owner` can be reached (item U38).
+    #[must_use]
+    pub fn nodes(&self, owner: Address) -> Nodes {
+        self.caches.shared().confirmed().nodes(owner)
     }
 }
 
@@ -191,7 +209,10 @@ fn keep_available(records: &mut Vec<(OutPoint, Record)>, pool: &TxCurrent, owner
     records.extend(pool.unreserved_change(owner));
 }
 
-fn sum(records: &[(OutPoint, Record)]) -> Amount {
+fn sum(records: &[(OutPoint, Record)], kind: Kind) -> Amount {
     // Cannot saturate: nobody owns more than was issued.
-    records.iter().fold(0, |sum, (_, record)| sum.saturating_add(record.amount))
+    records
+        .iter()
+        .filter(|(_, record)| record.kind == kind)
+        .fold(0, |sum, (_, record)| sum.saturating_add(record.amount))
 }

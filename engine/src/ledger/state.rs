@@ -7,7 +7,7 @@ use interleaf::sync::Arc;
 use super::Ledger;
 use super::block::Block;
 use super::block_meta::BlockMeta;
-use super::confirmed_cache::Referral;
+use super::confirmed_cache::{Nodes, Referral};
 use super::record::{Record, Spent};
 use super::store::{Store, StoreError};
 use super::tx::{Address, Amount, OutPoint, TxId};
@@ -29,6 +29,8 @@ pub struct ConfirmedState {
     pub issued: Amount,
     /// How each address came into the ledger.
     pub referrals: BTreeMap<Address, Referral>,
+    /// Where nodes can be reached.
+    pub nodes: BTreeMap<Address, Nodes>,
 }
 
 impl ConfirmedState {
@@ -83,10 +85,10 @@ impl<S: Store> Ledger<S> {
         }
         let tip = volatile.tip().meta.clone();
         drop(volatile);
-        let referrals = caches.confirmed().snapshot();
+        let (referrals, nodes) = caches.confirmed().snapshot();
         let pool = caches.tx_current().state();
         Ok(LedgerState {
-            confirmed: ConfirmedState { tip, blocks, utxos, spent, issued: self.issued, referrals },
+            confirmed: ConfirmedState { tip, blocks, utxos, spent, issued: self.issued, referrals, nodes },
             pool,
         })
     }

@@ -4,7 +4,9 @@ use interleaf::sync::Arc;
 use thiserror::Error;
 
 use super::block::Block;
+use super::confirmed_cache::Referral;
 use super::difference::BlockDiff;
+use super::kind::NodeInfo;
 use super::record::{Record, Spent, Status};
 use super::tx::{Address, OutPoint, TxId};
 
@@ -58,6 +60,18 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// If the database cannot be read.
     fn recent_transactions(&self, limit: usize) -> Result<Vec<TxId>, StoreError>;
+
+    /// Who brought whom in, as far as the blocks in the store say (item U37).
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    fn referrals(&self) -> Result<Vec<(Address, Referral)>, StoreError>;
+
+    /// The node infos in the store: owner, record, info (item U38).
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    fn nodes(&self) -> Result<Vec<(Address, OutPoint, NodeInfo)>, StoreError>;
 
     /// Writes the differences of consecutive blocks, oldest first, as one batch: all or nothing (item U31).
     ///

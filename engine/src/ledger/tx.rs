@@ -122,6 +122,10 @@ impl Tx {
             h.update(o.index.to_be_bytes());
             h.update(o.owner.0);
             h.update(o.amount.to_be_bytes());
+        }
+        // Behind everything, so that what moves nothing but coins has the id that it would have without kinds.
+        for (place, o) in (0u64..).zip(&outputs).filter(|(_, o)| o.kind != Kind::Coin) {
+            h.update(place.to_be_bytes());
             o.kind.hash_into(|bytes| h.update(bytes));
         }
         let digest = h.finalize();

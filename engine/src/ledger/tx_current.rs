@@ -108,9 +108,11 @@ impl TxCurrent {
             return Err(TxError::AlreadyInPool);
         }
         self.is_conflict(tx, planted)?;
+        tx.check_output_kinds()?;
         let mut inputs: Amount = 0;
         for (input, (key, status)) in tx.inputs.iter().zip(confirmed).enumerate() {
             let record = self.existing(tx.sender, input, key, status)?;
+            tx.check_input_kind(input, key, &record)?;
             inputs = inputs.checked_add(record.amount).ok_or(TxError::AmountOverflow)?;
         }
         tx.fee(inputs)

@@ -35,6 +35,20 @@ impl Tx {
         Ok(())
     }
 
+    /// Rejects an output that may not be of its kind (items U20, U37, U38).
+    pub(super) fn check_output_kinds(&self) -> Result<(), TxError> {
+        self.outputs.iter().try_for_each(|output| {
+            let checked = output.kind.check_output(self.sender, output.owner, output.amount);
+            checked.map_err(|reason| TxError::OutputKind { index: output.index, reason })
+        })
+    }
+
+    /// Rejects an input that may not be consumed because of its kind (items U20, U37, U38).
+    pub(super) fn check_input_kind(&self, input: usize, key: &OutPoint, record: &Record) -> Result<(), TxError> {
+        let checked = record.kind.check_input(self.sender, record.owner);
+        checked.map_err(|reason| TxError::InputKind { input, key: *key, reason })
+    }
+
     /// What the outputs leave of inputs worth `inputs`.
     pub(super) fn fee(&self, inputs: Amount) -> Result<Amount, TxError> {
         let sum = self.outputs.iter().try_fold(0, |sum: Amount, output| sum.checked_add(output.amount));
@@ -132,10 +146,12 @@ impl BlockState {
             tx.check_inputs_differ()?;
         }
         tx.check_outputs_differ()?;
+        tx.check_output_kinds()?;
         let mut consumed = Vec::with_capacity(tx.inputs.len());
         let mut inputs: Amount = 0;
         for (input, key) in tx.inputs.iter().enumerate() {
             let record = self.unspent(tx, input, key, height)?;
+            tx.check_input_kind(input, key, &record)?;
             inputs = inputs.checked_add(record.amount).ok_or(TxError::AmountOverflow)?;
             consumed.push((*key, Consumed { record, by: tx.id }));
         }

@@ -5,6 +5,7 @@ use std::fmt;
 use thiserror::Error;
 
 use super::base::Record;
+use crate::ledger::kind::KindError;
 use crate::ledger::tx::{Address, Amount, OutPoint};
 
 /// Which sum of a transaction's amounts left the range of [`Amount`].
@@ -54,6 +55,14 @@ pub enum TxError {
         /// The index.
         index: u32,
     },
+    /// An output may not be of the kind that it is.
+    #[error("output {index}: {reason}")]
+    OutputKind {
+        /// The output's index.
+        index: u32,
+        /// What forbids it.
+        reason: KindError,
+    },
     /// A record that it consumes does not exist: never did, is created only later, or its creator failed (item O4).
     #[error("input {outpoint:?} does not exist")]
     MissingInput {
@@ -75,6 +84,14 @@ pub enum TxError {
         outpoint: OutPoint,
         /// Whose it is.
         owner: Address,
+    },
+    /// A record that it consumes may not be consumed because of its kind.
+    #[error("input {outpoint:?}: {reason}")]
+    InputKind {
+        /// The record.
+        outpoint: OutPoint,
+        /// What forbids it.
+        reason: KindError,
     },
     /// A sum of amounts is not representable.
     #[error("the sum of the {side} overflows")]

@@ -53,16 +53,24 @@ impl Rules {
         if let Some(output) = first_repeated(&tx.outputs, |o: &Output| o.index) {
             return Err(TxError::DuplicateOutput { index: output.index });
         }
+        for output in &tx.outputs {
+            let checked = output.kind.check_output(tx.sender, output.owner, output.amount);
+            checked.map_err(|reason| TxError::OutputKind { index: output.index, reason })?;
+        }
         let mut brought: Option<Amount> = Some(0);
         let mut stranger = None;
+        let mut forbidden = None;
         for (position, outpoint) in tx.inputs.iter().enumerate() {
             let record = record_of(position, outpoint)?;
             if self.ownership == Ownership::SenderOwnsInputs && record.owner != tx.sender && stranger.is_none() {
                 stranger = Some(TxError::NotOwner { outpoint: *outpoint, owner: record.owner });
             }
+            if let (None, Err(reason)) = (forbidden, record.kind.check_input(tx.sender, record.owner)) {
+                forbidden = Some(TxError::InputKind { outpoint: *outpoint, reason });
+            }
             brought = brought.and_then(|sum| sum.checked_add(record.amount));
         }
-        if let Some(e) = stranger {
+        if let Some(e) = stranger.or(forbidden) {
             return Err(e);
         }
         let inputs = brought.ok_or(TxError::AmountOverflow { side: Side::Inputs })?;

@@ -138,5 +138,6 @@ impl UndoableState for Confirmed<'_> {
             .or_else(|| in_entries::<OutPoint, Record>("unspent records", &before.utxos, &after.utxos))
             .or_else(|| in_entries::<OutPoint, Spent>("consumed records", &before.spent, &after.spent))
             .or_else(|| in_entries("referrals", &before.referrals, &after.referrals))
+            .or_else(|| in_entries("node infos", &before.nodes, &after.nodes))
     }
 }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use interleaf::Violation;
-use interleaf_engine::ledger::{Address, Block, Genesis, Ledger, LedgerConfig, OutPoint, Output, Tx};
+use interleaf_engine::ledger::{Address, Block, Genesis, Ledger, LedgerConfig, Nodes, OutPoint, Output, Tx};
 use interleaf_engine::planted::Planted;
 use interleaf_engine::schedule::{Receipt, TxError, sequential};
 
@@ -82,6 +82,8 @@ fn every_part_of_the_confirmed_state_must_come_back() {
     let mut mixed = before.clone();
     let mut parts = Vec::new();
     let mut differing = |mixed: &_| parts.push(raised(|| check_undone(&before, mixed)).unwrap());
+    mixed.nodes.insert(ALICE, Nodes::new());
+    differing(&mixed);
     mixed.referrals.clear();
     differing(&mixed);
     mixed.spent = after.spent;
@@ -93,7 +95,7 @@ fn every_part_of_the_confirmed_state_must_come_back() {
     mixed.tip = after.tip;
     differing(&mixed);
     let part = |name: &str| format!("ledger.undo_is_inverse: {name} differ after block and roll-back");
-    assert_eq!(parts, ["referrals", "consumed records", "unspent records", "blocks", "tips"].map(part));
+    assert_eq!(parts, ["node infos", "referrals", "consumed records", "unspent records", "blocks", "tips"].map(part));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What a scenario is: a story with a claim.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use interleaf::monitor::Monitor;
@@ -40,9 +41,29 @@ pub struct Setup<'a> {
 pub enum Expected {
     /// Every run passes.
     Holds,
-    /// Some run breaks this invariant, or ends in this kind of failure (`deadlock`, `panic`, …): the beginning of the
-    /// failure's signature.
-    Breaks(&'static str),
+    /// Some run breaks one of these invariants, or ends in one of these kinds of failure (`deadlock`, `panic`, …): the
+    /// beginnings of the signatures that its failures may have.
+    Breaks(&'static [&'static str]),
+}
+
+impl Expected {
+    /// Whether a failure with this signature is what the scenario is there for.
+    #[must_use]
+    pub fn is_shown_by(self, signature: &str) -> bool {
+        match self {
+            Self::Holds => false,
+            Self::Breaks(any) => any.iter().any(|beginning| signature.starts_with(beginning)),
+        }
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Holds => f.write_str("holds"),
+            Self::Breaks(any) => write!(f, "breaks {}", any.join(" or ")),
+        }
+    }
 }
 
 /// A story that the engine must survive (or, in `negative`, must not).

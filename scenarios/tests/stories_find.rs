@@ -17,7 +17,7 @@ fn shows_as(bug: Planted) -> &'static [&'static str] {
         Planted::ChangeBeforeReservation | Planted::NoCrossAddressCheck => &["ledger.no_double_spend/"],
         Planted::DuplicateInput => &["ledger.no_double_spend/", "ledger.conservation/"],
         Planted::ReversedLockOrder => &["locks.hierarchy/", "deadlock/"],
-        Planted::CleanupOrder => &["ledger.accepted_is_kept/"],
+        Planted::CleanupOrder => &["ledger.accepted_is_kept/", "ledger.clean_up_is_exact/"],
         Planted::RollbackForgetsPool => {
             &["ledger.pool_consistency/", "ledger.accepted_is_kept/", "ledger.block_returns_to_the_pool/"]
         }

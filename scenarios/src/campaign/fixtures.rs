@@ -70,7 +70,7 @@ static FIXTURES: [Scenario; 11] = [
     Scenario {
         name: "fixture.tame",
         claim: "Claims to break a rule, and does not.",
-        expected: Expected::Breaks("fixture.sum"),
+        expected: Expected::Breaks(&["fixture.sum"]),
         ..PASSES
     },
 ];

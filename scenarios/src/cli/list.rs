@@ -7,7 +7,6 @@ use crate::registry;
 use crate::report::json::{VERSION, scenario};
 use crate::report::table::{Align, Table, grouped};
 use crate::report::terminal::Terminal;
-use crate::scenario::Expected;
 
 /// Shows the scenarios.
 #[must_use]
@@ -22,10 +21,7 @@ pub fn list(terminal: &Terminal) -> Exit {
         ("finds", Align::Left),
     ]);
     for s in registry::all() {
-        let outcome = match s.expected {
-            Expected::Holds => "holds".to_owned(),
-            Expected::Breaks(what) => format!("breaks {what}"),
-        };
+        let outcome = s.expected.to_string();
         let all = s.exhaustive.map_or_else(String::new, |all| format!("all {}", grouped(all)));
         let finds: Vec<_> = s.finds.iter().map(|(bug, _)| bug.name()).collect();
         table.row([s.name.to_owned(), s.weight.to_string(), all, outcome, finds.join(", ")]);

@@ -14,7 +14,7 @@ pub const STORY: Scenario = Scenario {
     name: "negative.a_fork_switch_in_three_steps",
     claim: "a fork switched call by call shows tips in the middle of a step",
     invariants: &[WHOLE_STEPS],
-    expected: Expected::Breaks(WHOLE_STEPS),
+    expected: Expected::Breaks(&[WHOLE_STEPS]),
     weight: 0,
     exhaustive: Some(7),
     world,

@@ -13,7 +13,7 @@ pub const STORY: Scenario = Scenario {
     name: "negative.a_wave_that_forgets_a_dependency",
     claim: "a wave scheduler that forgets a dependency differs from sequential execution",
     invariants: &[block_result::NAME],
-    expected: Expected::Breaks(block_result::NAME),
+    expected: Expected::Breaks(&[block_result::NAME]),
     finds: &[],
     weight: 0,
     world: |setup| (twin::STORY.world)(&Setup { planted: Some(Planted::WaveIgnoresDependency), ..*setup }),

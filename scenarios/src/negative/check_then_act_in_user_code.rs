@@ -18,7 +18,7 @@ pub const STORY: Scenario = Scenario {
     name: "negative.check_then_act_in_user_code",
     claim: "a wallet that is checked under one lock and changed under another is overdrawn",
     invariants: &[NO_OVERDRAFT],
-    expected: Expected::Breaks(NO_OVERDRAFT),
+    expected: Expected::Breaks(&[NO_OVERDRAFT]),
     weight: 0,
     monitor: None,
     exhaustive: Some(6),

@@ -15,7 +15,7 @@ pub const STORY: Scenario = Scenario {
     name: "negative.locks_in_two_orders",
     claim: "a lock taken from inside to outside is reported although nobody waits",
     invariants: &[locks::NAME],
-    expected: Expected::Breaks(locks::NAME),
+    expected: Expected::Breaks(&[locks::NAME]),
     weight: 0,
     exhaustive: Some(1),
     world,

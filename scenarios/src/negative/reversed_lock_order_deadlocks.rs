@@ -13,7 +13,7 @@ pub const STORY: Scenario = Scenario {
     name: "negative.reversed_lock_order_deadlocks",
     claim: "a query that locks from inside to outside waits for a block that waits for it",
     invariants: &["deadlock"],
-    expected: Expected::Breaks("deadlock"),
+    expected: Expected::Breaks(&["deadlock"]),
     finds: &[],
     weight: 0,
     monitor: None,

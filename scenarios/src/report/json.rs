@@ -9,7 +9,7 @@ use super::coverage;
 use super::failure_file::{Found, steps};
 use crate::campaign::Exit;
 use crate::campaign::runner::Row;
-use crate::scenario::{Expected, Scenario};
+use crate::scenario::Scenario;
 
 /// Version of the messages, in the first of each command.
 pub const VERSION: u32 = 1;
@@ -23,7 +23,7 @@ pub fn scenario(s: &Scenario) -> Value {
         "name": s.name,
         "claim": s.claim,
         "invariants": s.invariants,
-        "expected": expected(s.expected),
+        "expected": s.expected.to_string(),
         "finds": finds,
         "weight": s.weight,
         "draws": s.draws,
@@ -31,13 +31,6 @@ pub fn scenario(s: &Scenario) -> Value {
         "max_steps": s.max_steps,
         "faults": { "spurious_wakeups": s.faults.spurious_wakeups, "weak_cas_failures": s.faults.weak_cas_failures },
     })
-}
-
-fn expected(expected: Expected) -> String {
-    match expected {
-        Expected::Holds => "holds".into(),
-        Expected::Breaks(what) => format!("breaks {what}"),
-    }
 }
 
 /// What a campaign showed of one scenario.

@@ -34,12 +34,23 @@ impl Block {
     /// Builds a block and computes its id.
     #[must_use]
     pub fn new(parent: BlockId, height: u64, txs: Vec<Tx>) -> Self {
-        let mut h = Sha256::new();
-        h.update(parent.0);
-        h.update(height.to_be_bytes());
-        for t in &txs {
-            h.update(t.id.0);
-        }
-        Self { id: BlockId(h.finalize().into()), parent, height, txs }
+        Self { id: id_of(parent, height, &txs), parent, height, txs }
     }
+
+    /// Whether its id, and that of each transaction, is the one that the content has. What comes from others must be
+    /// asked; the ledger trusts it.
+    #[must_use]
+    pub fn has_its_id(&self) -> bool {
+        self.id == id_of(self.parent, self.height, &self.txs) && self.txs.iter().all(Tx::has_its_id)
+    }
+}
+
+fn id_of(parent: BlockId, height: u64, txs: &[Tx]) -> BlockId {
+    let mut h = Sha256::new();
+    h.update(parent.0);
+    h.update(height.to_be_bytes());
+    for t in txs {
+        h.update(t.id.0);
+    }
+    BlockId(h.finalize().into())
 }

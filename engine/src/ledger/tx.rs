@@ -109,35 +109,89 @@ impl Tx {
     /// Builds a transaction and computes its id from the content and `timestamp_ms`.
     #[must_use]
     pub fn new(timestamp_ms: u64, sender: Address, inputs: Vec<OutPoint>, outputs: Vec<Output>) -> Self {
-        let mut h = Sha256::new();
-        h.update(timestamp_ms.to_be_bytes());
-        h.update(sender.0);
-        h.update((inputs.len() as u64).to_be_bytes());
-        for i in &inputs {
-            h.update(i.tx.0);
-            h.update(i.index.to_be_bytes());
-        }
-        h.update((outputs.len() as u64).to_be_bytes());
-        for o in &outputs {
-            h.update(o.index.to_be_bytes());
-            h.update(o.owner.0);
-            h.update(o.amount.to_be_bytes());
-        }
-        // Behind everything, so that what moves nothing but coins has the id that it would have without kinds.
-        for (place, o) in (0u64..).zip(&outputs).filter(|(_, o)| o.kind != Kind::Coin) {
-            h.update(place.to_be_bytes());
-            o.kind.hash_into(|bytes| h.update(bytes));
-        }
-        let digest = h.finalize();
-        let mut id = [0; 32];
-        id[..8].copy_from_slice(&timestamp_ms.to_be_bytes());
-        id[8..].copy_from_slice(&digest[..24]);
-        Self { id: TxId(id), sender, inputs, outputs }
+        let id = id_of(timestamp_ms, &digest_of(timestamp_ms, &sender, &inputs, &outputs));
+        Self { id, sender, inputs, outputs }
+    }
+
+    /// SHA-256 of the whole content: what a signature signs (items N5, N13).
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        digest_of(self.id.timestamp_ms(), &self.sender, &self.inputs, &self.outputs)
+    }
+
+    /// Whether the id is the one that the content has. What comes from others must be asked; the ledger trusts it.
+    #[must_use]
+    pub fn has_its_id(&self) -> bool {
+        self.id == id_of(self.id.timestamp_ms(), &self.digest())
     }
 
     /// The outpoint of the output with index `index`.
     #[must_use]
     pub fn outpoint(&self, index: u32) -> OutPoint {
         OutPoint { tx: self.id, index }
+    }
+}
+
+fn digest_of(timestamp_ms: u64, sender: &Address, inputs: &[OutPoint], outputs: &[Output]) -> [u8; 32] {
+    let mut h = Sha256::new();
+    h.update(timestamp_ms.to_be_bytes());
+    h.update(sender.0);
+    h.update((inputs.len() as u64).to_be_bytes());
+    for i in inputs {
+        h.update(i.tx.0);
+        h.update(i.index.to_be_bytes());
+    }
+    h.update((outputs.len() as u64).to_be_bytes());
+    for o in outputs {
+        h.update(o.index.to_be_bytes());
+        h.update(o.owner.0);
+        h.update(o.amount.to_be_bytes());
+    }
+    // Behind everything, so that what moves nothing but coins has the id that it would have without kinds.
+    for (place, o) in (0u64..).zip(outputs).filter(|(_, o)| o.kind != Kind::Coin) {
+        h.update(place.to_be_bytes());
+        o.kind.hash_into(|bytes| h.update(bytes));
+    }
+    h.finalize().into()
+}
+
+fn id_of(timestamp_ms: u64, digest: &[u8; 32]) -> TxId {
+    let mut id = [0; 32];
+    id[..8].copy_from_slice(&timestamp_ms.to_be_bytes());
+    id[8..].copy_from_slice(&digest[..24]);
+    TxId(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::kind::NodeInfo;
+
+    #[test]
+    fn an_id_belongs_to_one_content() {
+        // U36: whatever differs, the id does, and it sorts by time.
+        let node = |port| Kind::Node(NodeInfo { host: "::1".parse().unwrap(), port });
+        let tx = |time, sender, index, amount, kind| {
+            let output = Output { index, owner: Address::numbered(1), amount, kind };
+            Tx::new(time, Address::numbered(sender), vec![OutPoint { tx: TxId([7; 32]), index: 1 }], vec![output])
+        };
+        let all = [
+            tx(1, 1, 0, 5, Kind::Coin),
+            tx(2, 1, 0, 5, Kind::Coin),
+            tx(1, 2, 0, 5, Kind::Coin),
+            tx(1, 1, 1, 5, Kind::Coin),
+            tx(1, 1, 0, 6, Kind::Coin),
+            tx(1, 1, 0, 5, Kind::Stake),
+            tx(1, 1, 0, 5, Kind::Referral),
+            tx(1, 1, 0, 5, node(1)),
+            tx(1, 1, 0, 5, node(2)),
+        ];
+        let ids: std::collections::BTreeSet<_> = all.iter().map(|tx| tx.id).collect();
+        assert_eq!(ids.len(), all.len());
+        assert!(all.iter().all(Tx::has_its_id));
+        assert_eq!(all.iter().max_by_key(|tx| tx.id).unwrap().id.timestamp_ms(), 2);
+        let mut forged = all[0].clone();
+        forged.outputs[0].amount = 500;
+        assert!(!forged.has_its_id());
     }
 }

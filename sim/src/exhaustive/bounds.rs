@@ -53,7 +53,7 @@ impl Judge {
             Strategy::Delays { delays } => (Bound::Delays(delays), false),
             _ => (Bound::None, false),
         };
-        Self { bound, in_turn, every: explorer.schedules, tally: Tally::default() }
+        Self { bound, in_turn, every: explorer.schedules, tally: Tally::of_workers(explorer.workers) }
     }
 
     /// Rules on a run that stands for a trace.

@@ -1,15 +1,20 @@
 //! Adding up what all traces stand for, from all of them or from a sample.
 
-/// Traces before the first stratum of a sample: all of them are looked at.
+/// Traces before the first stratum of a sample: all of them are looked at. Workers share them, so that many do not look
+/// at more than one does.
 const FIRST: u64 = 64;
+/// But each looks at some.
+const FIRST_MIN: u64 = 8;
 
 /// Sums numbers of schedules.
 ///
-/// The sample is the same in every exploration of a program: each trace whose ordinal is below 64, each second one up
-/// to 128, each fourth one up to 256, and so on. The traces between two powers of two are a stratum, whose sum is
+/// The sample of one worker is the same in every exploration of a program: each trace whose ordinal is below 64, each
+/// second one up to 128, each fourth one up to 256, and so on; of several workers each begins with less. The traces between two powers of two are a stratum, whose sum is
 /// estimated from the mean of its sample.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
+    /// A power of two.
+    first: u64,
     traces: u64,
     /// The strata before the present one; `None` if some trace of the sample had too many schedules.
     sum: Option<u128>,
@@ -26,7 +31,7 @@ struct Stratum {
 
 impl Default for Tally {
     fn default() -> Self {
-        Self { traces: 0, sum: Some(0), exact: true, stratum: Stratum::default() }
+        Self::of_workers(1)
     }
 }
 
@@ -43,14 +48,20 @@ impl Stratum {
 }
 
 impl Tally {
+    /// The tally of one of so many workers.
+    pub(crate) fn of_workers(workers: usize) -> Self {
+        let first = (FIRST >> workers.next_power_of_two().ilog2().min(u64::BITS - 1)).max(FIRST_MIN);
+        Self { first, traces: 0, sum: Some(0), exact: true, stratum: Stratum::default() }
+    }
+
     /// Whether the next trace is one of the sample.
     pub(crate) fn samples_next(&self) -> bool {
-        self.traces < FIRST || self.traces.trailing_zeros() > self.traces.ilog2() - FIRST.ilog2()
+        self.traces < self.first || self.traces.trailing_zeros() > self.traces.ilog2() - self.first.ilog2()
     }
 
     /// Adds a trace: not looked at, or looked at with or without result.
     pub(crate) fn add(&mut self, schedules: Option<Option<u128>>) {
-        if self.traces >= FIRST && self.traces.is_power_of_two() {
+        if self.traces >= self.first && self.traces.is_power_of_two() {
             self.sum = self.estimate();
             self.stratum = Stratum::default();
         }
@@ -107,6 +118,23 @@ mod tests {
         let exact = 4_096 * 4_095 / 2 * 1_000;
         let error = total.unwrap().abs_diff(exact) as f64 / exact as f64;
         assert!(error < 0.03, "{error}");
+    }
+
+    #[test]
+    fn many_workers_do_not_look_at_more_than_one_does() {
+        let looked = |workers: usize| {
+            let mut tally = Tally::of_workers(workers);
+            let (mut looked, traces) = (0, 131_072 / workers as u64);
+            for _ in 0..traces {
+                let wanted = tally.samples_next();
+                looked += u64::from(wanted);
+                tally.add(wanted.then_some(Some(3)));
+            }
+            assert_eq!(tally.total().0, Some(u128::from(traces) * 3));
+            looked * workers as u64
+        };
+        let one = looked(1);
+        assert!((2..=8).all(|workers| looked(workers) <= one), "{one} {:?}", [2, 4, 8].map(looked));
     }
 
     #[test]

@@ -27,6 +27,12 @@ pub enum Planted {
     CleanupOrder,
     /// Roll-back leaves the pool as it was (decision O8).
     RollbackForgetsPool,
+    /// A change of the chain is acknowledged before the journal is on disk (decision O11; the kind of NATS 2.12.1).
+    AckBeforeSync,
+    /// A flush forgets blocks in memory before the store has them (decision O12).
+    FlushForgetsFirst,
+    /// A block is written to the journal before it is checked, so that a restart takes in what was refused.
+    JournalBeforeCheck,
     /// The WAVE scheduler ignores one dependency.
     WaveIgnoresDependency,
     /// The READY_QUEUE scheduler starts a successor before its parent's output is published.
@@ -35,7 +41,7 @@ pub enum Planted {
 
 impl Planted {
     /// All of them, in the order of the enum.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::CheckThenAct,
         Self::NoCrossAddressCheck,
         Self::DuplicateInput,
@@ -43,6 +49,9 @@ impl Planted {
         Self::ReversedLockOrder,
         Self::CleanupOrder,
         Self::RollbackForgetsPool,
+        Self::AckBeforeSync,
+        Self::FlushForgetsFirst,
+        Self::JournalBeforeCheck,
         Self::WaveIgnoresDependency,
         Self::ReadyBeforePublish,
     ];
@@ -58,6 +67,9 @@ impl Planted {
             Self::ReversedLockOrder => "reversed-lock-order",
             Self::CleanupOrder => "cleanup-order",
             Self::RollbackForgetsPool => "rollback-forgets-pool",
+            Self::AckBeforeSync => "ack-before-sync",
+            Self::FlushForgetsFirst => "flush-forgets-first",
+            Self::JournalBeforeCheck => "journal-before-check",
             Self::WaveIgnoresDependency => "wave-ignores-dependency",
             Self::ReadyBeforePublish => "ready-before-publish",
         }

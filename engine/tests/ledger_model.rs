@@ -321,7 +321,7 @@ impl Pair {
 /// Options small enough that batch writes and ageing happen within a few steps.
 fn config(planted: Option<Planted>) -> impl Strategy<Value = LedgerConfig> {
     (0..4usize, 1..4usize, 0..5u64).prop_map(move |(window_blocks, commit_every_blocks, pool_age_max_blocks)| {
-        LedgerConfig { window_blocks, commit_every_blocks, pool_age_max_blocks, planted }
+        LedgerConfig { window_blocks, commit_every_blocks, pool_age_max_blocks, planted, ..LedgerConfig::default() }
     })
 }
 

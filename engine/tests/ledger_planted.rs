@@ -8,11 +8,8 @@ use std::time::Duration;
 use interleaf::sync::Arc;
 use interleaf::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use interleaf::thread;
-use interleaf_engine::ledger::difference::BlockDiff;
-use interleaf_engine::ledger::store::StoreDump;
 use interleaf_engine::ledger::{
-    Address, Block, Genesis, Ledger, LedgerConfig, MemoryStore, NodeInfo, OutPoint, Record, Referral, Status, Store,
-    StoreError, TxId,
+    Address, Block, Genesis, Ledger, LedgerConfig, MemoryStore, OutPoint, StoreCall, StoreError, StoreLayer,
 };
 use interleaf_engine::planted::Planted;
 use ledger_fixture::{A, B, C, add, next_block, open, tx, waiting};
@@ -89,42 +86,20 @@ struct Gate {
     open: AtomicBool,
 }
 
-impl Store for Gated {
-    fn statuses(&self, keys: &[OutPoint]) -> Result<Vec<Status>, StoreError> {
-        if !self.gate.reached.swap(true, SeqCst) {
+impl StoreLayer for Gated {
+    type Below = MemoryStore;
+
+    fn below(&self) -> &MemoryStore {
+        &self.inner
+    }
+
+    fn before(&self, call: StoreCall) -> Result<(), StoreError> {
+        if matches!(call, StoreCall::Statuses(_)) && !self.gate.reached.swap(true, SeqCst) {
             while !self.gate.open.load(SeqCst) {
                 thread::yield_now();
             }
         }
-        self.inner.statuses(keys)
-    }
-
-    fn owned_by(&self, owner: Address) -> Result<Vec<(OutPoint, Record)>, StoreError> {
-        self.inner.owned_by(owner)
-    }
-
-    fn transaction_height(&self, id: TxId) -> Result<Option<u64>, StoreError> {
-        self.inner.transaction_height(id)
-    }
-
-    fn recent_transactions(&self, limit: usize) -> Result<Vec<TxId>, StoreError> {
-        self.inner.recent_transactions(limit)
-    }
-
-    fn referrals(&self) -> Result<Vec<(Address, Referral)>, StoreError> {
-        self.inner.referrals()
-    }
-
-    fn nodes(&self) -> Result<Vec<(Address, OutPoint, NodeInfo)>, StoreError> {
-        self.inner.nodes()
-    }
-
-    fn commit(&self, batch: &[Arc<BlockDiff>]) -> Result<(), StoreError> {
-        self.inner.commit(batch)
-    }
-
-    fn dump(&self) -> Result<StoreDump, StoreError> {
-        self.inner.dump()
+        Ok(())
     }
 }
 

@@ -4,11 +4,8 @@ mod ledger_fixture;
 
 use interleaf::sync::Arc;
 use interleaf::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use interleaf_engine::ledger::difference::BlockDiff;
-use interleaf_engine::ledger::store::StoreDump;
 use interleaf_engine::ledger::{
-    Address, Amount, BlockError, Genesis, Ledger, LedgerConfig, MemoryStore, NodeInfo, OutPoint, Record, Referral,
-    Status, Store, StoreError, Tx, TxId,
+    Amount, BlockError, Genesis, Ledger, LedgerConfig, MemoryStore, Status, StoreCall, StoreError, StoreLayer, Tx, TxId,
 };
 use ledger_fixture::{A, B, tx};
 
@@ -27,49 +24,25 @@ struct Counts {
     disk_full: AtomicBool,
 }
 
-impl Watched {
-    fn read(&self) -> &MemoryStore {
-        self.counts.reads.fetch_add(1, SeqCst);
+impl StoreLayer for Watched {
+    type Below = MemoryStore;
+
+    fn below(&self) -> &MemoryStore {
         &self.inner
     }
-}
 
-impl Store for Watched {
-    fn statuses(&self, keys: &[OutPoint]) -> Result<Vec<Status>, StoreError> {
-        self.read().statuses(keys)
-    }
-
-    fn owned_by(&self, owner: Address) -> Result<Vec<(OutPoint, Record)>, StoreError> {
-        self.read().owned_by(owner)
-    }
-
-    fn transaction_height(&self, id: TxId) -> Result<Option<u64>, StoreError> {
-        self.read().transaction_height(id)
-    }
-
-    fn recent_transactions(&self, limit: usize) -> Result<Vec<TxId>, StoreError> {
-        self.read().recent_transactions(limit)
-    }
-
-    fn referrals(&self) -> Result<Vec<(Address, Referral)>, StoreError> {
-        self.read().referrals()
-    }
-
-    fn nodes(&self) -> Result<Vec<(Address, OutPoint, NodeInfo)>, StoreError> {
-        self.read().nodes()
-    }
-
-    fn commit(&self, batch: &[Arc<BlockDiff>]) -> Result<(), StoreError> {
-        if self.counts.disk_full.load(SeqCst) {
-            return Err(StoreError { operation: "commit", reason: "no space left".to_owned() });
+    fn before(&self, call: StoreCall) -> Result<(), StoreError> {
+        if call.is_look_up() {
+            self.counts.reads.fetch_add(1, SeqCst);
         }
-        self.counts.batches.fetch_add(1, SeqCst);
-        self.counts.blocks_written.fetch_add(batch.len(), SeqCst);
-        self.inner.commit(batch)
-    }
-
-    fn dump(&self) -> Result<StoreDump, StoreError> {
-        self.inner.dump()
+        if let StoreCall::Commit(blocks) = call {
+            if self.counts.disk_full.load(SeqCst) {
+                return Err(StoreError { operation: "commit", reason: "no space left".to_owned() });
+            }
+            self.counts.batches.fetch_add(1, SeqCst);
+            self.counts.blocks_written.fetch_add(blocks, SeqCst);
+        }
+        Ok(())
     }
 }
 
@@ -205,20 +178,70 @@ fn look_ups_do_not_depend_on_where_the_block_lies() {
 }
 
 #[test]
-fn a_batch_that_cannot_be_written_leaves_the_chain_as_it_was() {
+fn a_batch_that_cannot_be_written_stays_due_and_too_many_refuse_blocks() {
+    // O11: what is accepted does not depend on the store, until too much waits for it.
     let mut relay = Relay::new();
     relay.add_blocks(19);
-    let waiting = relay.next_tx();
-    relay.ledger.add_tx(waiting.clone()).unwrap();
-    let before = relay.ledger.state().unwrap();
     relay.counts.disk_full.store(true, SeqCst);
+    relay.add_blocks(1);
+    let full = StoreError { operation: "commit", reason: "no space left".to_owned() };
+    assert_eq!(relay.ledger.flush_error(), Some(full.clone()));
+    assert_eq!(relay.ledger.flush(), Err(BlockError::Store(full.clone())));
+    // The window of 10, one batch that fills up, and four that wait.
+    relay.add_blocks(40);
+    let before = relay.ledger.state().unwrap();
     let tip = relay.ledger.current_block();
-    let block = interleaf_engine::ledger::Block::new(tip.meta.id, 20, vec![waiting]);
+    let block = interleaf_engine::ledger::Block::new(tip.meta.id, 61, vec![relay.next_tx()]);
     let refused = relay.ledger.add_block(block.clone()).unwrap_err();
-    assert_eq!(refused.to_string(), "store: commit: no space left");
+    assert_eq!(refused, BlockError::Backlog { waiting: 60, most: 60, reason: full });
+    assert_eq!(refused.to_string(), "60 blocks wait for the store, more than 60: store: commit: no space left");
     assert_eq!(relay.ledger.state().unwrap(), before);
     assert_eq!(relay.ledger.current_block().meta, tip.meta);
+    assert_eq!(relay.written(), (0, 0));
+    // The next change tries again, and finds that all of it can be written.
     relay.counts.disk_full.store(false, SeqCst);
     relay.ledger.add_block(block).unwrap();
-    assert_eq!(relay.written(), (1, 10));
+    assert_eq!((relay.written(), relay.ledger.flush_error()), ((1, 50), None));
+}
+
+#[test]
+fn a_batch_that_was_written_after_all_is_not_written_twice() {
+    // O11: redb may fail after the batch is on disk. The retry finds it there.
+    let genesis = Genesis::of(&[(A, 5)]);
+    let config = LedgerConfig { window_blocks: 1, commit_every_blocks: 1, ..LedgerConfig::default() };
+    let ledger = Ledger::with_store(config, genesis.clone(), Doubtful::default()).unwrap();
+    let key = genesis.tx().outpoint(0);
+    for n in 1..=6u64 {
+        let tip = ledger.current_block();
+        let txs = if n == 1 { vec![tx(1, A, &[key], &[(B, 5)])] } else { Vec::new() };
+        ledger.add_block(interleaf_engine::ledger::Block::new(tip.meta.id, n, txs)).unwrap();
+        assert_eq!(ledger.get_balance_available_with_pool(B), Ok(5), "in memory, in both places, or in the store");
+        let ids = ledger.recent_transactions(10).unwrap();
+        assert_eq!(ids.len(), 2, "{ids:?}");
+    }
+    assert_eq!(ledger.state().unwrap().confirmed.blocks.len(), 7);
+}
+
+/// Says of each batch at first that it failed, though it did not.
+#[derive(Debug, Default)]
+struct Doubtful {
+    inner: MemoryStore,
+    batches: AtomicUsize,
+}
+
+impl StoreLayer for Doubtful {
+    type Below = MemoryStore;
+
+    fn below(&self) -> &MemoryStore {
+        &self.inner
+    }
+
+    fn before(&self, _: StoreCall) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn after_commit(&self) -> Result<(), StoreError> {
+        let is_first = self.batches.fetch_add(1, SeqCst).is_multiple_of(2);
+        if is_first { Err(StoreError::of("commit", "the answer was lost")) } else { Ok(()) }
+    }
 }

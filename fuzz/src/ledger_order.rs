@@ -16,8 +16,8 @@ use interleaf::sync::Arc;
 use interleaf::sync::atomic::{AtomicU32, Ordering};
 use interleaf::{Explorer, Report, Strategy, note, thread};
 use interleaf_engine::ledger::{
-    Address, Amount, Block, BlockDiff, Genesis, Ledger, LedgerConfig, MemoryStore, NodeInfo, OutPoint, Output, Record,
-    Referral, Status, Store, StoreDump, StoreError, Tx, TxId,
+    Address, Amount, Block, Genesis, Ledger, LedgerConfig, MemoryStore, OutPoint, Output, StoreCall, StoreError,
+    StoreLayer, Tx,
 };
 use interleaf_engine::planted::Planted;
 use interleaf_scenarios::checkers::{ledger::check_settled, locks};
@@ -102,44 +102,22 @@ struct Flaky {
     fails_in: Arc<AtomicU32>,
 }
 
-impl Store for Flaky {
-    fn statuses(&self, keys: &[OutPoint]) -> Result<Vec<Status>, StoreError> {
-        self.inner.statuses(keys)
+impl StoreLayer for Flaky {
+    type Below = MemoryStore;
+
+    fn below(&self) -> &MemoryStore {
+        &self.inner
     }
 
-    fn owned_by(&self, owner: Address) -> Result<Vec<(OutPoint, Record)>, StoreError> {
-        self.inner.owned_by(owner)
-    }
-
-    fn transaction_height(&self, id: TxId) -> Result<Option<u64>, StoreError> {
-        self.inner.transaction_height(id)
-    }
-
-    fn recent_transactions(&self, limit: usize) -> Result<Vec<TxId>, StoreError> {
-        self.inner.recent_transactions(limit)
-    }
-
-    fn referrals(&self) -> Result<Vec<(Address, Referral)>, StoreError> {
-        self.inner.referrals()
-    }
-
-    fn nodes(&self) -> Result<Vec<(Address, OutPoint, NodeInfo)>, StoreError> {
-        self.inner.nodes()
-    }
-
-    fn commit(&self, batch: &[Arc<BlockDiff>]) -> Result<(), StoreError> {
+    fn before(&self, call: StoreCall) -> Result<(), StoreError> {
         let left = self.fails_in.load(Ordering::SeqCst);
-        if left > 0 {
+        if left > 0 && matches!(call, StoreCall::Commit(_)) {
             self.fails_in.store(left - 1, Ordering::SeqCst);
             if left == 1 {
-                return Err(StoreError { operation: "commit", reason: "the input wants this write to fail".into() });
+                return Err(StoreError::of("commit", "the input wants this write to fail"));
             }
         }
-        self.inner.commit(batch)
-    }
-
-    fn dump(&self) -> Result<StoreDump, StoreError> {
-        self.inner.dump()
+        Ok(())
     }
 }
 
@@ -161,7 +139,13 @@ fn world(input: &[u8], planted: Option<Planted>) {
     let fails_in = Arc::new(AtomicU32::new(0));
     let store = Flaky { inner: MemoryStore::new(), fails_in: Arc::clone(&fails_in) };
     // A window of one block, so that a handful of blocks reaches the store.
-    let config = LedgerConfig { window_blocks: 1, commit_every_blocks: 1, pool_age_max_blocks: 3, planted };
+    let config = LedgerConfig {
+        window_blocks: 1,
+        commit_every_blocks: 1,
+        pool_age_max_blocks: 3,
+        planted,
+        ..LedgerConfig::default()
+    };
     let ledger = Ledger::with_store(config, WORLD.genesis.clone(), store).expect("an empty store takes a genesis");
     fails_in.store(u32::from(byte(0) % 8), Ordering::SeqCst);
     thread::scope(|scope| {

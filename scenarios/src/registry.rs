@@ -17,6 +17,8 @@ const ALL: &[Scenario] = &[
     ledger::roll_back_returns_the_blocks_transactions::STORY,
     ledger::clean_up_after_a_block::STORY,
     ledger::readers_during_a_fork_switch::STORY,
+    ledger::readers_during_a_flush::STORY,
+    ledger::acknowledged_blocks_survive_a_power_loss::STORY,
     ledger::duplicate_inputs_are_rejected::STORY,
     ledger::queries_respect_the_lock_order::STORY,
     scheduler::every_policy_equals_sequential_on_small_blocks::STORY,

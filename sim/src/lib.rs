@@ -13,6 +13,7 @@
 //! * [`monitor`], [`Violation`]: checkers that watch a run, and what they say
 //! * [`trace`]: the full record of a failed run
 //! * [`fault`]: faults that can be armed
+//! * [`disk`]: a simulated disk that loses, tears and reorders what was not synced
 //! * `runtime` (private): coroutines, scheduling points, models of the sync objects
 //!
 //! # Limits
@@ -59,6 +60,8 @@ pub mod arc_swap;
 pub mod cell;
 #[cfg(feature = "simulation")]
 pub mod choice;
+#[cfg(feature = "simulation")]
+pub mod disk;
 #[cfg(feature = "simulation")]
 mod exhaustive;
 #[cfg(feature = "simulation")]

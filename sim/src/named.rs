@@ -35,6 +35,7 @@ named! {
     () crate::sync::Condvar, claim;
     () crate::sync::Barrier, claim;
     (T) crate::arc_swap::ArcSwap<T>;
+    () crate::disk::Disk;
     (T) crate::cell::RaceCell<T>, claim;
     () crate::sync::atomic::AtomicBool;
     () crate::sync::atomic::AtomicU8;

@@ -90,9 +90,10 @@ impl BlockMetas {
 pub(super) struct BlockMetaFullCache(Snapshot<BlockMetas>);
 
 impl BlockMetaFullCache {
-    pub(super) fn new(genesis: BlockMeta) -> Self {
+    /// The cache of these, genesis first.
+    pub(super) fn new(all: Vec<BlockMeta>) -> Self {
         let mut metas = BlockMetas::default();
-        metas.push(genesis);
+        all.into_iter().for_each(|meta| metas.push(meta));
         Self(Snapshot::new(metas, "BlockMetaFullCache", "BlockMetaFullCache snapshot"))
     }
 

@@ -54,6 +54,11 @@ impl<S: Store> CacheManager<S> {
         Exclusive { _outer: self.outer.write().expect(POISONED), caches: self }
     }
 
+    /// The store without a lock of the caches: for who holds the chain's lock and thus is the only one to write.
+    pub(super) fn store_alone(&self) -> &S {
+        &self.store
+    }
+
     /// For the planted bug [`ReversedLockOrder`](crate::planted::Planted::ReversedLockOrder): the pool without the
     /// cache manager's lock.
     #[cfg(feature = "planted")]

@@ -1,6 +1,6 @@
-//! Adding blocks, rolling back, switching forks (items U2, U28–U32, decisions O8–O10, O13).
+//! Adding blocks, rolling back, switching forks, flushing (items U2, U28–U32, decisions O8–O13).
 
-use interleaf::sync::{Arc, Mutex};
+use interleaf::sync::{Arc, Mutex, MutexGuard};
 
 use super::Ledger;
 use super::block::Block;
@@ -9,25 +9,35 @@ use super::cache_manager::Exclusive;
 use super::confirmed_cache::ConfirmedCache;
 use super::difference::BlockDiff;
 use super::error::BlockError;
+use super::journal::{Change, Journal, JournalError, Window};
 use super::lock_order::POISONED;
-use super::store::Store;
+use super::store::{Store, StoreError};
 use super::validation::validate;
 use super::volatile_cache::VolatileCache;
 use crate::planted::Planted;
 
 /// The outermost lock: serialises everything that changes the chain.
 #[derive(Debug)]
-pub(super) struct Chain(Mutex<()>);
+pub(super) struct Chain(Mutex<Durable>);
+
+/// What only the holder of the chain's lock writes to.
+#[derive(Debug, Default)]
+pub(super) struct Durable {
+    /// `None` for a ledger that is not durable.
+    pub(super) journal: Option<Journal>,
+    /// Why the last batch could not be written. It stays due.
+    flush_error: Option<StoreError>,
+}
 
 impl Chain {
     pub(super) fn new() -> Self {
-        let chain = Self(Mutex::new(()));
+        let chain = Self(Mutex::new(Durable::default()));
         interleaf::name(&chain.0, "Chain");
         chain
     }
 
     #[track_caller]
-    pub(super) fn lock(&self) -> interleaf::sync::MutexGuard<'_, ()> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Durable> {
         self.0.lock().expect(POISONED)
     }
 }
@@ -42,13 +52,17 @@ struct Switched {
     tip: Arc<BlockDiff>,
     /// The height up to which everything is in the store now.
     committed_height: u64,
+    /// Blocks that are due for a batch now.
+    due: usize,
 }
 
 impl<S: Store> Ledger<S> {
-    /// Adds `block` on top of the chain and cleans the pool up (item U28). Returns its meta data.
+    /// Adds `block` on top of the chain and cleans the pool up (item U28). Returns its meta data. When it returns the
+    /// block is on disk, if the ledger has a journal.
     ///
     /// # Errors
-    /// Which rule the block breaks, with height, transaction and input; then nothing has changed.
+    /// Which rule the block breaks, with height, transaction and input; then nothing has changed. What journal or store
+    /// have to say: see [`BlockError`].
     pub fn add_block(&self, block: Block) -> Result<BlockMeta, BlockError> {
         let switched = self.switch(0, vec![block])?;
         Ok(switched.pushed[0].meta.clone())
@@ -58,14 +72,15 @@ impl<S: Store> Ledger<S> {
     /// hold them (decision O8); the block becomes an unconfirmed branch. The store is not touched (item U32).
     ///
     /// # Errors
-    /// [`BlockError::RollBackPastCommit`] if the block is in the store already (decision O9).
+    /// [`BlockError::RollBackPastCommit`] if the block is in the store already (decision O9); or what the journal says.
     pub fn roll_back(&self) -> Result<Arc<Block>, BlockError> {
         let switched = self.switch(1, Vec::new())?;
         Ok(Arc::clone(&switched.popped[0].block))
     }
 
     /// Takes `depth` blocks off and puts `blocks` on, as one step: neither the locked queries nor the lock-free
-    /// readers see a chain in between (decision O13). Returns the blocks taken off, newest first.
+    /// readers see a chain in between (decision O13), nor does a crash leave one. Returns the blocks taken off, newest
+    /// first.
     ///
     /// Whether the new branch is better is the caller's decision.
     ///
@@ -76,23 +91,60 @@ impl<S: Store> Ledger<S> {
         Ok(switched.popped.iter().map(|diff| Arc::clone(&diff.block)).collect())
     }
 
-    /// The one path of all changes of the chain: confirmed state, referrals and node infos, pool, then publication. Everything happens
-    /// under the exclusive lock: whoever has seen a published tip and then asks the caches finds a state that is at
-    /// least as new, and whoever has asked the caches and then loads the tip finds one that is at least as new.
+    /// Writes the blocks that have left the window to the store, if a batch is full (item U31); how many. Blocks do so by
+    /// themselves; this is for who wants to try again after a failure, or to flush in a thread of its own.
+    ///
+    /// Readers go on meanwhile: until the batch is written they find its blocks in memory, and from then on in both
+    /// places, which makes no difference (decision O12).
+    ///
+    /// # Errors
+    /// If the store cannot be written: the batch stays in memory and due. If the journal cannot go on: then the batch is
+    /// written, and the chain takes no further change.
+    pub fn flush(&self) -> Result<usize, BlockError> {
+        let mut durable = self.chain.lock();
+        let due = {
+            let caches = self.caches.shared();
+            let volatile = caches.volatile();
+            volatile.due_for_commit(self.config.window_blocks, self.config.commit_every_blocks)
+        };
+        self.flush_due(&mut durable, due)
+    }
+
+    /// Why the last batch could not be written to the store; `None` if it was.
+    #[must_use]
+    pub fn flush_error(&self) -> Option<StoreError> {
+        self.chain.lock().flush_error.clone()
+    }
+
     fn switch(&self, depth: usize, blocks: Vec<Block>) -> Result<Switched, BlockError> {
-        let _chain = self.chain.lock();
+        let mut durable = self.chain.lock();
+        self.check_backlog(&mut durable)?;
+        let switched = self.switch_visibly(&mut durable, depth, blocks)?;
+        // The change is made and on disk. If the store fails, that is no matter of this block.
+        match self.flush_due(&mut durable, switched.due) {
+            Ok(_) | Err(BlockError::Store(_)) => Ok(switched),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The one path of all changes of the chain: confirmed state, journal, referrals and node infos, pool, then
+    /// publication. Everything happens under the exclusive lock: whoever has seen a published tip and then asks the
+    /// caches finds a state that is at least as new, and whoever has asked the caches and then loads the tip finds one
+    /// that is at least as new.
+    fn switch_visibly(&self, durable: &mut Durable, depth: usize, blocks: Vec<Block>) -> Result<Switched, BlockError> {
         let caches = self.caches.exclusive();
-        let switched = self.switch_confirmed(&caches, depth, blocks)?;
+        let switched = self.switch_confirmed(&caches, durable, depth, blocks)?;
         switch_confirmed_cache(&caches, &switched);
         self.switch_pool(&caches, &switched);
         self.publish(&switched);
         Ok(switched)
     }
 
-    /// Changes the confirmed state, or leaves it as it was.
+    /// Changes the confirmed state, in memory and in the journal, or leaves it as it was.
     fn switch_confirmed(
         &self,
         caches: &Exclusive<'_, S>,
+        durable: &mut Durable,
         depth: usize,
         blocks: Vec<Block>,
     ) -> Result<Switched, BlockError> {
@@ -101,11 +153,16 @@ impl<S: Store> Ledger<S> {
             let (tip, committed) = (volatile.tip().meta.height, volatile.committed().meta.height);
             return Err(BlockError::RollBackPastCommit { depth, tip, committed });
         }
+        let blocks: Vec<Arc<Block>> = blocks.into_iter().map(Arc::new).collect();
+        if self.config.has(Planted::JournalBeforeCheck) {
+            durable.write_ahead(depth, &blocks)?;
+        }
         let popped: Vec<_> = (0..depth).filter_map(|_| volatile.pop_back()).collect();
-        match self.push_and_commit(&mut volatile, caches.store(), blocks) {
+        match self.push_and_write_ahead(&mut volatile, caches.store(), durable, depth, blocks) {
             Ok(pushed) => {
                 let (tip, committed_height) = (Arc::clone(volatile.tip()), volatile.committed().meta.height);
-                Ok(Switched { popped, pushed, tip, committed_height })
+                let due = volatile.due_for_commit(self.config.window_blocks, self.config.commit_every_blocks);
+                Ok(Switched { popped, pushed, tip, committed_height, due })
             }
             Err((valid, error)) => {
                 (0..valid).for_each(|_| drop(volatile.pop_back()));
@@ -115,24 +172,24 @@ impl<S: Store> Ledger<S> {
         }
     }
 
-    /// Puts `blocks` on, then writes what has left the window. On an error says how many blocks are on.
-    fn push_and_commit(
+    /// Puts `blocks` on, then writes the change to the journal. On an error says how many blocks are on.
+    fn push_and_write_ahead(
         &self,
         volatile: &mut VolatileCache,
         store: &S,
-        blocks: Vec<Block>,
+        durable: &mut Durable,
+        depth: usize,
+        blocks: Vec<Arc<Block>>,
     ) -> Result<Vec<Arc<BlockDiff>>, (usize, BlockError)> {
         let mut pushed = Vec::with_capacity(blocks.len());
-        for block in blocks {
-            let diff = validate(Arc::new(block), volatile, store, self.config.planted);
+        for block in &blocks {
+            let diff = validate(Arc::clone(block), volatile, store, self.config.planted);
             let diff = Arc::new(diff.map_err(|error| (pushed.len(), error))?);
             volatile.push_back(Arc::clone(&diff));
             pushed.push(diff);
         }
-        let due = volatile.due_for_commit(self.config.window_blocks, self.config.commit_every_blocks);
-        if due > 0 {
-            store.commit(volatile.oldest(due)).map_err(|error| (pushed.len(), error.into()))?;
-            volatile.forget_oldest(due);
+        if !self.config.has(Planted::JournalBeforeCheck) {
+            durable.write_ahead(depth, &blocks).map_err(|error| (pushed.len(), error.into()))?;
         }
         Ok(pushed)
     }
@@ -158,6 +215,72 @@ impl<S: Store> Ledger<S> {
         let metas = self.metas.switch(switched.popped.len(), pushed);
         self.current.publish(&switched.tip, metas);
         self.branches.switch(&switched.popped, &switched.pushed, switched.committed_height);
+    }
+
+    /// Writes the `due` oldest blocks in memory to the store; how many.
+    fn flush_due(&self, durable: &mut Durable, due: usize) -> Result<usize, BlockError> {
+        if due == 0 {
+            return Ok(0);
+        }
+        let batch = {
+            let caches = self.caches.shared();
+            let volatile = caches.volatile();
+            volatile.iter().take(due).map(Arc::clone).collect::<Vec<_>>()
+        };
+        if self.config.has(Planted::FlushForgetsFirst) {
+            self.caches.exclusive().volatile_mut().forget_oldest(due);
+        }
+        // No lock of the caches is held: readers go on, and the chain's lock keeps the batch where it is.
+        let written = self.caches.store_alone().commit(&batch);
+        durable.flush_error = written.as_ref().err().cloned();
+        written?;
+        let window = {
+            let caches = self.caches.exclusive();
+            let mut volatile = caches.volatile_mut();
+            if !self.config.has(Planted::FlushForgetsFirst) {
+                volatile.forget_oldest(due);
+            }
+            let blocks = volatile.iter().map(|diff| &diff.block);
+            durable.journal.is_some().then(|| Window::above(&volatile.committed().meta, blocks))
+        };
+        if let Some(newest) = batch.last() {
+            self.branches.switch(&[], &[], newest.meta.height);
+        }
+        if let (Some(journal), Some(window)) = (&mut durable.journal, window) {
+            journal.begin(self.id, window)?;
+        }
+        Ok(due)
+    }
+
+    /// While the store fails, tries it again before each change, and refuses changes once too much waits.
+    fn check_backlog(&self, durable: &mut Durable) -> Result<(), BlockError> {
+        if durable.flush_error.is_none() {
+            return Ok(());
+        }
+        let (waiting, due) = {
+            let caches = self.caches.shared();
+            let volatile = caches.volatile();
+            let due = volatile.due_for_commit(self.config.window_blocks, self.config.commit_every_blocks);
+            (volatile.len(), due)
+        };
+        match self.flush_due(durable, due) {
+            Ok(_) => Ok(()),
+            Err(BlockError::Store(reason)) => {
+                let most = self.config.backlog_max();
+                if waiting < most { Ok(()) } else { Err(BlockError::Backlog { waiting, most, reason }) }
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Durable {
+    /// Writes a change to the journal, if there is one, and waits until it is on disk.
+    fn write_ahead(&mut self, popped: usize, pushed: &[Arc<Block>]) -> Result<(), JournalError> {
+        match &mut self.journal {
+            Some(journal) => journal.append(&Change { popped: popped as u64, pushed: pushed.to_vec() }),
+            None => Ok(()),
+        }
     }
 }
 

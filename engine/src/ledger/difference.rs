@@ -34,6 +34,11 @@ pub struct BlockDiff {
 }
 
 impl BlockDiff {
+    /// A block whose changes are in the store: nobody asks for them here any more.
+    pub(super) fn settled(block: Arc<Block>, meta: BlockMeta) -> Self {
+        Self { block, meta, created: BTreeMap::new(), spent: BTreeMap::new() }
+    }
+
     /// What this block makes of `key`; `None` if it does not touch it.
     #[must_use]
     pub fn status(&self, key: &OutPoint) -> Option<Status> {

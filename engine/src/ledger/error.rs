@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::block::BlockId;
+use super::journal::JournalError;
 use super::kind::KindError;
 use super::store::StoreError;
 use super::tx::{Address, Amount, OutPoint, TxId};
@@ -161,4 +162,19 @@ pub enum BlockError {
     /// The store failed; the chain is unchanged.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The journal failed. If it failed before, the chain is unchanged. If it fails now, the chain of this process is
+    /// unchanged and takes no further change, but whether the change is on disk shows when the ledger is opened again
+    /// (decision O11).
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// So many blocks wait for the store, which keeps failing, that no more are taken (decision O11).
+    #[error("{waiting} blocks wait for the store, more than {most}: {reason}")]
+    Backlog {
+        /// Blocks in memory.
+        waiting: usize,
+        /// The most that may be.
+        most: usize,
+        /// Why the store did not take them.
+        reason: StoreError,
+    },
 }

@@ -6,12 +6,14 @@ use std::convert::Infallible;
 use interleaf::sync::{Arc, Mutex, MutexGuard};
 
 use super::block::Block;
+use super::block_meta::BlockMeta;
 use super::confirmed_cache::Referral;
 use super::difference::BlockDiff;
+use super::genesis::LedgerId;
 use super::kind::NodeInfo;
 use super::lock_order::POISONED;
 use super::record::{Record, Spent, Status};
-use super::store::{Store, StoreDump, StoreError};
+use super::store::{Store, StoreDump, StoreError, fitting};
 use super::tx::{Address, OutPoint, TxId};
 
 /// A [`Store`] in memory behind one mutex that serialises every operation (item U9). It never fails.
@@ -30,6 +32,8 @@ struct Tables {
     referrals: BTreeMap<Address, Referral>,
     nodes: BTreeMap<(Address, OutPoint), NodeInfo>,
     blocks: Vec<Arc<Block>>,
+    metas: Vec<BlockMeta>,
+    ledger: Option<LedgerId>,
 }
 
 impl MemoryStore {
@@ -83,6 +87,7 @@ impl Tables {
             self.transactions.insert(tx.id, diff.meta.height);
         }
         self.blocks.push(Arc::clone(&diff.block));
+        self.metas.push(diff.meta.clone());
     }
 }
 
@@ -115,9 +120,33 @@ impl Store for MemoryStore {
         Ok(self.lock().nodes.iter().map(|((owner, key), info)| (*owner, *key, *info)).collect())
     }
 
+    fn ledger(&self) -> Result<Option<LedgerId>, StoreError> {
+        Ok(self.lock().ledger)
+    }
+
+    fn found(&self, ledger: LedgerId, genesis: &BlockDiff) -> Result<(), StoreError> {
+        let mut tables = self.lock();
+        if let Some(other) = tables.ledger {
+            return Err(StoreError::of("found", format_args!("the store belongs to {other:?}")));
+        }
+        tables.ledger = Some(ledger);
+        tables.apply(genesis);
+        Ok(())
+    }
+
+    fn metas(&self) -> Result<Vec<BlockMeta>, StoreError> {
+        Ok(self.lock().metas.clone())
+    }
+
+    fn block(&self, height: u64) -> Result<Option<Arc<Block>>, StoreError> {
+        let tables = self.lock();
+        Ok(usize::try_from(height).ok().and_then(|height| tables.blocks.get(height)).map(Arc::clone))
+    }
+
     fn commit(&self, batch: &[Arc<BlockDiff>]) -> Result<(), StoreError> {
         let mut tables = self.lock();
-        for diff in batch {
+        let newest = tables.metas.last().ok_or_else(|| StoreError::of("commit", "the store has no genesis"))?;
+        for diff in fitting(newest, batch)? {
             tables.apply(diff);
         }
         Ok(())

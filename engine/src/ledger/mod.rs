@@ -11,12 +11,15 @@
 //! * `chain`: adding, rolling back, switching forks
 //! * `cache_manager`: the shared/exclusive lock over the caches
 //! * `volatile_cache`, `confirmed_cache`, `tx_current` with `utxo_pool` and `clean_up`
-//! * [`store`], [`memory_store`]: the database
+//! * [`store`], [`memory_store`], [`redb_store`]: the database
+//! * [`store_layer`]: a store around another
+//! * [`journal`]: the write-ahead log of what is not in the database yet
 //! * `snapshot`, [`block_current`], [`block_pool`]: what is read without a lock
 //!
 //! What is done with it:
 //! * `add_tx`: check, decide and reserve in one step
 //! * `validation`: the rules of a block
+//! * [`recovery`]: opening what an earlier run has left
 //! * `queries`: atomic check functions and look-ups
 //! * [`state`]: everything at one moment, for checkers
 
@@ -29,12 +32,16 @@ pub mod confirmed_cache;
 pub mod difference;
 pub mod error;
 pub mod genesis;
+pub mod journal;
 pub mod kind;
 pub mod lock_order;
 pub mod memory_store;
 pub mod record;
+pub mod recovery;
+pub mod redb_store;
 pub mod state;
 pub mod store;
+pub mod store_layer;
 pub mod tx;
 pub mod tx_current;
 pub mod utxo_pool;
@@ -44,6 +51,7 @@ mod cache_manager;
 mod chain;
 mod clean_up;
 mod queries;
+mod redb_tables;
 mod snapshot;
 mod validation;
 mod volatile_cache;
@@ -58,13 +66,17 @@ pub use self::config::LedgerConfig;
 pub use self::confirmed_cache::{Nodes, Referral};
 pub use self::difference::{BlockDiff, Consumed};
 pub use self::error::{BlockError, TxError};
-pub use self::genesis::Genesis;
+pub use self::genesis::{Genesis, LedgerId};
+pub use self::journal::{Journal, JournalError};
 pub use self::kind::{Kind, KindError, NodeInfo};
 pub use self::lock_order::LOCK_LEVELS;
 pub use self::memory_store::MemoryStore;
 pub use self::record::{Record, Spent, Status};
+pub use self::recovery::{OpenError, Recovered};
+pub use self::redb_store::RedbStore;
 pub use self::state::{ConfirmedState, LedgerState, PoolState};
 pub use self::store::{Store, StoreDump, StoreError};
+pub use self::store_layer::{StoreCall, StoreLayer};
 pub use self::tx::{Address, Amount, OutPoint, Output, Tx, TxId};
 
 use self::block_current::BlockCurrent;
@@ -78,6 +90,7 @@ use self::confirmed_cache::ConfirmedCache;
 #[derive(Debug)]
 pub struct Ledger<S = MemoryStore> {
     config: LedgerConfig,
+    id: LedgerId,
     /// The value in the genesis block: what unspent records and burnt fees always add up to.
     issued: Amount,
     chain: Chain,
@@ -99,29 +112,46 @@ impl Ledger<MemoryStore> {
 }
 
 impl<S: Store> Ledger<S> {
-    /// A ledger over an empty `store`, into which the genesis block is written.
+    /// A ledger over an empty `store`, into which the genesis block is written. Without a journal: what is not in the store
+    /// yet is lost when the process ends. [`open`](Self::open) is the durable way.
     ///
     /// # Errors
-    /// If the store cannot be written.
+    /// If the store cannot be written, or is not empty.
     ///
     /// # Panics
     /// If the amounts of `genesis` add up beyond [`Amount`], or it names a base record twice.
     pub fn with_store(config: LedgerConfig, genesis: Genesis, store: S) -> Result<Self, StoreError> {
+        let id = genesis.id();
         let (diff, issued) = genesis.into_diff();
-        let genesis = [Arc::new(diff)];
-        store.commit(&genesis)?;
-        let [genesis] = genesis;
+        store.found(id, &diff)?;
+        Self::over(config, (id, issued), store)
+    }
+
+    /// The ledger over what `store` holds.
+    fn over(config: LedgerConfig, (id, issued): (LedgerId, Amount), store: S) -> Result<Self, StoreError> {
+        let metas = store.metas()?;
+        let newest = metas.last().cloned().ok_or_else(|| StoreError::of("open", "the store has no genesis"))?;
+        let block = store.block(newest.height)?;
+        let block = block.ok_or_else(|| StoreError::of("open", format_args!("block {} is missing", newest.height)))?;
+        let committed = Arc::new(BlockDiff::settled(block, newest));
         let confirmed = ConfirmedCache::load(&store)?;
-        let metas = BlockMetaFullCache::new(genesis.meta.clone());
+        let metas = BlockMetaFullCache::new(metas);
         Ok(Self {
             config,
+            id,
             issued,
             chain: Chain::new(),
-            current: BlockCurrent::new(CurrentBlock::new(&genesis, metas.load())),
+            current: BlockCurrent::new(CurrentBlock::new(&committed, metas.load())),
             metas,
             branches: BlockPool::new(),
-            caches: CacheManager::new(store, genesis, confirmed),
+            caches: CacheManager::new(store, committed, confirmed),
         })
+    }
+
+    /// Which ledger it is.
+    #[must_use]
+    pub fn id(&self) -> LedgerId {
+        self.id
     }
 
     /// The options it was opened with.

@@ -179,6 +179,8 @@ impl<S: Store> Ledger<S> {
         let mut ids: Vec<TxId> = caches.volatile().transactions_newest_first().collect();
         ids.extend(caches.store().recent_transactions(limit)?);
         ids.sort_unstable_by(|a, b| b.cmp(a));
+        // During a flush a block is in memory and in the store (decision O12).
+        ids.dedup();
         ids.truncate(limit);
         Ok(ids)
     }

@@ -75,6 +75,8 @@ impl<S: Store> Ledger<S> {
         let mut spent: BTreeMap<_, _> = stored.spent.into_iter().collect();
         let mut blocks = stored.blocks;
         let volatile = caches.volatile();
+        // What was written although the answer was lost is in both places (decision O12).
+        blocks.truncate(usize::try_from(volatile.committed().meta.height).map_or(usize::MAX, |height| height + 1));
         for diff in volatile.iter() {
             blocks.push(Arc::clone(&diff.block));
             utxos.extend(&diff.created);

@@ -1,11 +1,15 @@
 //! What the ledger asks of its database.
 
+use std::fmt;
+
 use interleaf::sync::Arc;
 use thiserror::Error;
 
 use super::block::Block;
+use super::block_meta::BlockMeta;
 use super::confirmed_cache::Referral;
 use super::difference::BlockDiff;
+use super::genesis::LedgerId;
 use super::kind::NodeInfo;
 use super::record::{Record, Spent, Status};
 use super::tx::{Address, OutPoint, TxId};
@@ -18,6 +22,32 @@ pub struct StoreError {
     pub operation: &'static str,
     /// What the database said.
     pub reason: String,
+}
+
+impl StoreError {
+    /// A failure of `operation`.
+    pub fn of(operation: &'static str, reason: impl fmt::Display) -> Self {
+        Self { operation, reason: reason.to_string() }
+    }
+}
+
+/// What of `batch` is not in a store whose newest block is `newest`.
+///
+/// # Errors
+/// If it does not stand on that block.
+pub(super) fn fitting<'a>(newest: &BlockMeta, batch: &'a [Arc<BlockDiff>]) -> Result<&'a [Arc<BlockDiff>], StoreError> {
+    let known = batch.iter().take_while(|diff| diff.meta.height <= newest.height).count();
+    let rest = &batch[known..];
+    let stands = match (known.checked_sub(1).map(|last| &batch[last]), rest.first()) {
+        (Some(last), _) if last.meta.height == newest.height => last.meta.id == newest.id,
+        (_, Some(first)) => first.meta.height == newest.height + 1 && first.meta.parent == newest.id,
+        (_, None) => true,
+    };
+    if stands {
+        return Ok(rest);
+    }
+    let first = batch.first().map(|diff| diff.meta.height);
+    Err(StoreError::of("commit", format_args!("a batch from height {first:?} does not stand on {newest:?}")))
 }
 
 /// Everything in a store, for checkers and tests.
@@ -73,10 +103,35 @@ pub trait Store: Send + Sync {
     /// If the database cannot be read.
     fn nodes(&self) -> Result<Vec<(Address, OutPoint, NodeInfo)>, StoreError>;
 
-    /// Writes the differences of consecutive blocks, oldest first, as one batch: all or nothing (item U31).
+    /// Whose store it is; `None` if it is empty.
     ///
     /// # Errors
-    /// If the database cannot be written; then nothing was.
+    /// If the database cannot be read.
+    fn ledger(&self) -> Result<Option<LedgerId>, StoreError>;
+
+    /// Makes an empty store that of a ledger, with its genesis block, in one step.
+    ///
+    /// # Errors
+    /// If the database cannot be written, or the store is not empty; then nothing was.
+    fn found(&self, ledger: LedgerId, genesis: &BlockDiff) -> Result<(), StoreError>;
+
+    /// Meta data of all blocks in the store, genesis first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    fn metas(&self) -> Result<Vec<BlockMeta>, StoreError>;
+
+    /// The block at `height`.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    fn block(&self, height: u64) -> Result<Option<Arc<Block>>, StoreError>;
+
+    /// Writes the differences of consecutive blocks, oldest first, as one batch: all or nothing (item U31). What the store
+    /// holds already, because an earlier attempt succeeded after all, is left out.
+    ///
+    /// # Errors
+    /// If the database cannot be written, or the blocks do not stand on the newest one of the store.
     fn commit(&self, batch: &[Arc<BlockDiff>]) -> Result<(), StoreError>;
 
     /// Everything. Not for production: a real database is larger than memory.

@@ -53,11 +53,6 @@ impl VolatileCache {
         self.diffs.len().saturating_sub(window) / every * every
     }
 
-    /// The `count` oldest differences, oldest first.
-    pub(super) fn oldest(&mut self, count: usize) -> &[Arc<BlockDiff>] {
-        &self.diffs.make_contiguous()[..count]
-    }
-
     /// Forgets the `count` oldest blocks: they are in the store now.
     pub(super) fn forget_oldest(&mut self, count: usize) {
         if let Some(newest) = self.diffs.drain(..count).next_back() {
@@ -73,9 +68,8 @@ impl VolatileCache {
     /// Turns the unspent records that the store has for `owner` into those of the tip (item U33).
     pub(super) fn filter_owned(&self, owner: Address, stored: &mut Vec<(OutPoint, Record)>) {
         for diff in &self.diffs {
-            if !diff.spent.is_empty() {
-                stored.retain(|(key, _)| !diff.spent.contains_key(key));
-            }
+            // Also what it creates: during a flush a block is here and in the store (decision O12).
+            stored.retain(|(key, _)| !diff.spent.contains_key(key) && !diff.created.contains_key(key));
             let own = diff.created.iter().filter(|(key, r)| r.owner == owner && !diff.spent.contains_key(*key));
             stored.extend(own.map(|(key, record)| (*key, *record)));
         }

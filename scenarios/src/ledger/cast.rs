@@ -58,7 +58,19 @@ impl Opening {
     #[must_use]
     pub fn ledger(&self, setup: &Setup<'_>) -> Ledger {
         let config = LedgerConfig { planted: setup.planted, ..LedgerConfig::default() };
+        self.ledger_with(config)
+    }
+
+    /// The ledger that starts from here, with these options.
+    #[must_use]
+    pub fn ledger_with(&self, config: LedgerConfig) -> Ledger {
         Ledger::new(config, self.genesis.clone())
+    }
+
+    /// The genesis.
+    #[must_use]
+    pub fn genesis(&self) -> Genesis {
+        self.genesis.clone()
     }
 
     /// The block with `txs` directly above the genesis block.

@@ -4,12 +4,14 @@
 
 pub mod cast;
 
+pub mod acknowledged_blocks_survive_a_power_loss;
 pub mod add_tx_against_add_block;
 pub mod add_tx_against_add_block_and_roll_back;
 pub mod change_is_spent_before_confirmation;
 pub mod clean_up_after_a_block;
 pub mod duplicate_inputs_are_rejected;
 pub mod queries_respect_the_lock_order;
+pub mod readers_during_a_flush;
 pub mod readers_during_a_fork_switch;
 pub mod roll_back_returns_the_blocks_transactions;
 pub mod two_addresses_want_one_output;

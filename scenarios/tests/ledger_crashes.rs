@@ -63,7 +63,7 @@ fn crashes(history: &History, (first, step): (u64, u64), planted: Option<Planted
                 let found = walk.image(outcome);
                 all.images += 1;
                 all.lossy += u64::from(found.lost() > 0);
-                if let Err(what) = check(history, point, found, planted, point % 7 == 0) {
+                if let Err(what) = check(history, point, found, planted, point.is_multiple_of(7)) {
                     let operation = history.log.describe(point).unwrap_or_default();
                     all.wrong.push(format!("crash after operation {point} ({operation}), {outcome:?}: {what}"));
                 }

@@ -33,6 +33,10 @@ pub enum Planted {
     FlushForgetsFirst,
     /// A block is written to the journal before it is checked, so that a restart takes in what was refused.
     JournalBeforeCheck,
+    /// Which branch is the heaviest is decided before the chain's lock is taken (decision O13).
+    ForkChoiceStale,
+    /// A node keeps its lock on its peers while it asks its ledger, and the other way round (bitcoin/bitcoin #4493).
+    PeerLockOrder,
     /// The WAVE scheduler ignores one dependency.
     WaveIgnoresDependency,
     /// The READY_QUEUE scheduler starts a successor before its parent's output is published.
@@ -41,7 +45,7 @@ pub enum Planted {
 
 impl Planted {
     /// All of them, in the order of the enum.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::CheckThenAct,
         Self::NoCrossAddressCheck,
         Self::DuplicateInput,
@@ -52,6 +56,8 @@ impl Planted {
         Self::AckBeforeSync,
         Self::FlushForgetsFirst,
         Self::JournalBeforeCheck,
+        Self::ForkChoiceStale,
+        Self::PeerLockOrder,
         Self::WaveIgnoresDependency,
         Self::ReadyBeforePublish,
     ];
@@ -70,6 +76,8 @@ impl Planted {
             Self::AckBeforeSync => "ack-before-sync",
             Self::FlushForgetsFirst => "flush-forgets-first",
             Self::JournalBeforeCheck => "journal-before-check",
+            Self::ForkChoiceStale => "fork-choice-stale",
+            Self::PeerLockOrder => "peer-lock-order",
             Self::WaveIgnoresDependency => "wave-ignores-dependency",
             Self::ReadyBeforePublish => "ready-before-publish",
         }

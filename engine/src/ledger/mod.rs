@@ -20,6 +20,7 @@
 //! * `add_tx`: check, decide and reserve in one step
 //! * `validation`: the rules of a block
 //! * [`recovery`]: opening what an earlier run has left
+//! * [`fork_choice`], [`receive`]: which branch is the chain, and blocks from others
 //! * `queries`: atomic check functions and look-ups
 //! * [`state`]: everything at one moment, for checkers
 
@@ -31,6 +32,7 @@ pub mod config;
 pub mod confirmed_cache;
 pub mod difference;
 pub mod error;
+pub mod fork_choice;
 pub mod genesis;
 pub mod journal;
 pub mod kind;
@@ -51,6 +53,7 @@ mod cache_manager;
 mod chain;
 mod clean_up;
 mod queries;
+pub mod receive;
 mod redb_tables;
 mod snapshot;
 mod validation;
@@ -71,6 +74,7 @@ pub use self::journal::{Journal, JournalError};
 pub use self::kind::{Kind, KindError, NodeInfo};
 pub use self::lock_order::LOCK_LEVELS;
 pub use self::memory_store::MemoryStore;
+pub use self::receive::Received;
 pub use self::record::{Record, Spent, Status};
 pub use self::recovery::{OpenError, Recovered};
 pub use self::redb_store::RedbStore;

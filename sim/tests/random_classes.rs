@@ -15,7 +15,7 @@ mod random;
 use classes::{Classes, by_class, difference, explorer};
 use random::compare::every_schedule;
 use random::generate::{Class, program};
-use random::program::{Body, Op};
+use random::program::Body;
 use random::run::{Outcomes, run};
 use random::shrink::shrink;
 
@@ -28,7 +28,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|e| panic!("{variable}={text}: {e}")))
 }
 
-/// What is wrong; an empty text if nothing is, `None` if there are too many interleavings.
+/// What is wrong; an empty text if nothing is, `None` if there are too many interleavings or the program is refused.
 fn wrong(body: &Body, limit: u64) -> Option<String> {
     let (all, outcomes) = (Classes::default(), Outcomes::default());
     let (strategy, done) = every_schedule();
@@ -39,6 +39,9 @@ fn wrong(body: &Body, limit: u64) -> Option<String> {
     let all = std::mem::take(&mut *all.lock().expect("not poisoned"));
     let seen = Classes::default();
     let report = by_class(all.len() as u64 * 2 + 10, &seen).run(|| run(body, &outcomes));
+    if report.failures.iter().any(|f| f.kind.headline().contains("try_lock of mutexes that others wait for")) {
+        return None;
+    }
     let found = difference(&report, &seen, &all).unwrap_or_default();
     Some(if found.is_empty() { found } else { format!("{found}, of {} schedules", every.executions) })
 }
@@ -50,9 +53,6 @@ fn compare(class: Class) {
     let mut compared = 0;
     for seed in first..first + programs {
         let body = program(class, seed);
-        if body.any(&|op| matches!(op, Op::TryLock(_))) {
-            continue;
-        }
         let Some(found) = wrong(&body, limit) else { continue };
         compared += 1;
         if !found.is_empty() {
@@ -62,7 +62,7 @@ fn compare(class: Class) {
         }
     }
     eprintln!("{class:?}: {compared} of {programs} programs");
-    assert!(compared * 4 > programs, "only {compared} of {programs} programs could be compared");
+    assert!(compared * 2 > programs, "only {compared} of {programs} programs could be compared");
 }
 
 #[test]

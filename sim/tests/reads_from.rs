@@ -29,7 +29,7 @@ fn all_classes(limit: u64, body: impl Fn() + Sync) -> Option<BTreeSet<Class>> {
 }
 
 fn is_supported(text: &str) -> bool {
-    let others = ["trylock", "rwlock", "cond ", "sem "];
+    let others = ["rwlock", "cond ", "sem "];
     !text.lines().any(|line| !line.starts_with('#') && others.iter().any(|other| line.contains(other)))
 }
 

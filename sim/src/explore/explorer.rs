@@ -180,7 +180,7 @@ impl<'a> Explorer<'a> {
     /// Which runs [`Strategy::Exhaustive`] takes for the same: those of a trace (the default), or those of a reads-from
     /// class. Other strategies do not look at it.
     ///
-    /// With [`Equivalence::ReadsFrom`] programs may use atomics, fences, mutexes (not `try_lock`), and start and join
+    /// With [`Equivalence::ReadsFrom`] programs may use atomics, fences and mutexes, and start and join
     /// threads; a program that does anything else fails with a message that names it. [`Explorer::estimate`] and
     /// [`Explorer::count_schedules`] have no effect, and what is left cannot be saved.
     pub fn equivalence(mut self, equivalence: Equivalence) -> Self {

@@ -101,7 +101,11 @@ impl Candidates {
         let before = writers.filter(|&&w| self.has(&self.cut, w) && self.execution.event(w).writes);
         let sources: Vec<_> = before.map(|&w| Source::Event(w)).chain([Source::Initial]).collect();
         for source in sources.into_iter().filter(|&s| s != event.source) {
-            let writes = writes(&event, Some(self.execution.value(source, event.place)));
+            let value = Some(self.execution.value(source, event.place));
+            let writes = self.execution.writes(&event, source, value) == Some(true);
+            if writes && self.is_promised(&event, &self.cut) {
+                continue;
+            }
             let changes = [Change { event: id, source, writes }];
             if let Some(order) = order(&self.execution, &cut, &changes) {
                 self.add(Origin::Chosen, &order, id, &changes);
@@ -116,7 +120,7 @@ impl Candidates {
         for w in self.execution.writers[event.place as usize].clone() {
             let writer = *self.execution.event(w);
             let is_before = self.has(&self.cut, w) || writer.spot.thread == event.spot.thread;
-            if is_before || event.op == Op::Lock && writer.op != Op::Lock {
+            if is_before || event.op == Op::Lock && !writer.op.acquires() {
                 continue;
             }
             let before = self.execution.before(writer.spot);
@@ -130,11 +134,10 @@ impl Candidates {
                     join(&mut cut, needs);
                 }
                 let is_next = |spot: Spot| cut[spot.thread as usize] == spot.index;
-                let taken =
-                    |&(spot, place): &(Spot, u32)| place == writer.place && is_next(spot) && spot != writer.spot;
                 if !is_next(writer.spot)
                     || !is_next(event.spot)
-                    || writer.op == Op::Lock && self.promised.iter().any(taken)
+                    || self.is_promised(&writer, &cut)
+                    || writer.op == Op::Unlock && self.is_promised(&event, &cut)
                     || matches!(event.source, Source::Event(s) if !self.has(&cut, s))
                 {
                     continue;
@@ -153,16 +156,19 @@ impl Candidates {
             return vec![Source::Nothing];
         }
         let all = self.execution.writers[writer.place as usize].iter();
-        let fits = |source: Source<Id>| match writer.op {
-            Op::Cas => self.execution.value(source, writer.place) == writer.expected,
-            Op::Lock => match source {
-                Source::Event(s) => self.execution.event(s).op == Op::Unlock,
-                _ => true,
-            },
-            _ => true,
+        let fits = |source: Source<Id>| {
+            let value = Some(self.execution.value(source, writer.place));
+            self.execution.writes(writer, source, value) == Some(true)
         };
         let executed = all.filter(|&&s| self.execution.is_executed(s) && self.execution.event(s).writes);
         executed.map(|&s| Source::Event(s)).chain([Source::Initial]).filter(|&s| fits(s)).collect()
+    }
+
+    /// Whether the mutex of an acquisition is kept for another thread, once the events of `cut` have been.
+    fn is_promised(&self, event: &Event, cut: &Cut) -> bool {
+        let is_next = |spot: Spot| cut[spot.thread as usize] == spot.index;
+        let kept = |&(spot, place): &(Spot, u32)| place == event.place && is_next(spot) && spot != event.spot;
+        event.op.acquires() && self.promised.iter().any(kept)
     }
 
     /// Whether this run is the one that begins with the events of `cut`, goes on with `event`, and then by default.
@@ -195,10 +201,10 @@ impl Candidates {
             // What another value would be changed to is not known.
             _ => (first.source == writer.source && first.writes).then_some(first.value),
         };
-        let outcomes = match (event.op, value) {
+        let outcomes = match self.execution.writes(&event, Source::Event(writer.id), value) {
+            Some(writes) => vec![writes],
             // Most orders are possible either way; the run shows which way it is.
-            (Op::Cas, None) => vec![true, false],
-            _ => vec![writes(&event, value)],
+            None => vec![true, false],
         };
         for writes in outcomes {
             let changes = [moved, Change { event: id, source: Source::Event(writer.id), writes }];
@@ -227,9 +233,4 @@ impl Candidates {
         let spot = self.execution.event(id).spot;
         spot.index < cut[spot.thread as usize]
     }
-}
-
-/// Whether an event writes if it finds `value`.
-fn writes(event: &Event, value: Option<u64>) -> bool {
-    event.op.may_write() && (event.op != Op::Cas || value == Some(event.expected))
 }

@@ -6,6 +6,7 @@ use crate::exhaustive::guide::{Guide, Verdict, operation};
 use crate::monitor::OpKind;
 use crate::runtime::rt::{Rt, bits};
 
+use super::execution::unknown;
 use super::item::{Item, Origin};
 
 /// Rounds after which a loop that finds the same again and again counts as one that does not give up by itself.
@@ -24,6 +25,8 @@ pub(crate) struct Course {
     kept: Vec<usize>,
     /// A step of the schedule could not be made.
     pub(crate) is_impossible: bool,
+    /// Why no class can be told of the run.
+    pub(crate) error: Option<String>,
     /// The run ended since threads wait in loops for what others may have written later.
     pub(crate) is_blocked: bool,
 }
@@ -72,22 +75,38 @@ impl Course {
         if let Some(slot) = self.goes_round(guide, r) {
             return Some(slot);
         }
-        let mut able = Vec::new();
+        let (mut able, mut tries) = (Vec::new(), Vec::new());
         let hopeful: Vec<_> = bits(r.enabled).filter(|&t| !self.hopeless.contains_key(&r.number[t])).collect();
         for slot in hopeful {
             let kind = r.pending[slot].kind;
-            let mutex = if kind == OpKind::Lock { operation(r, slot) } else { None };
+            let mutex = if matches!(kind, OpKind::Lock | OpKind::TryLock) { operation(r, slot) } else { None };
             if mutex.is_none() || kept.iter().all(|k| k.1 != mutex) {
                 able.push((kind.gives_way(), guide.key(r, slot), slot));
+            } else if kind == OpKind::TryLock {
+                tries.push(slot);
             }
         }
         let last = guide.record.events.last().map(|e| e.thread);
         let stays = able.iter().find(|(gives_way, _, slot)| !gives_way && Some(r.number[*slot]) == last);
         let next = stays.or_else(|| able.iter().min()).map(|&(_, _, slot)| slot);
         if next.is_none() {
-            self.end(guide, r);
+            return self.tries(&tries).or_else(|| {
+                self.end(guide, r);
+                None
+            });
         }
         next
+    }
+
+    /// Nobody can go on but those who try mutexes that are kept for others, which none of them may take. That one
+    /// fails, and what it finds is what there was. Of several, each could find what the others lead to: that is more
+    /// than one promise says.
+    fn tries(&mut self, slots: &[usize]) -> Option<usize> {
+        if slots.len() > 1 {
+            self.error = Some(unknown("try_lock of mutexes that others wait for, by two threads at once"));
+            return None;
+        }
+        slots.first().copied()
     }
 
     /// Mutexes that are kept for a thread, which waits for them: slot and mutex.

@@ -28,6 +28,8 @@ pub(crate) enum Op {
     Rmw,
     Cas,
     Lock,
+    /// It may fail.
+    TryLock,
     Unlock,
 }
 
@@ -39,13 +41,19 @@ impl Op {
             OpKind::Rmw => Self::Rmw,
             OpKind::Cas => Self::Cas,
             OpKind::Lock => Self::Lock,
+            OpKind::TryLock => Self::TryLock,
             OpKind::Unlock => Self::Unlock,
             _ => return None,
         })
     }
 
     pub(crate) const fn reads(self) -> bool {
-        matches!(self, Self::Load | Self::Rmw | Self::Cas | Self::Lock)
+        matches!(self, Self::Load | Self::Rmw | Self::Cas | Self::Lock | Self::TryLock)
+    }
+
+    /// Whether it takes a mutex, if it succeeds.
+    pub(crate) const fn acquires(self) -> bool {
+        matches!(self, Self::Lock | Self::TryLock)
     }
 
     pub(crate) const fn may_write(self) -> bool {
@@ -169,7 +177,7 @@ impl Execution {
             None => local,
             Some((a, op)) => {
                 let place = places.of(a.object, || a.found);
-                let writes = op.may_write() && (op != Op::Cas || a.success);
+                let writes = op.may_write() && (a.success || !matches!(op, Op::Cas | Op::TryLock));
                 let source = if op.reads() { places.last[place as usize] } else { Source::Nothing };
                 if writes {
                     places.last[place as usize] = Source::Event(self.events.len() as Id);
@@ -258,6 +266,18 @@ impl Execution {
         ties.all(|tie| done[tie.other as usize] >= tie.count)
     }
 
+    /// Whether an event would write if it read from `source`; `None` if that depends on a value that is not known.
+    pub(crate) fn writes(&self, event: &Event, source: Source<Id>, value: Option<u64>) -> Option<bool> {
+        match event.op {
+            Op::Cas => value.map(|value| value == event.expected),
+            Op::Lock | Op::TryLock => Some(match source {
+                Source::Event(s) => self.event(s).op == Op::Unlock,
+                _ => true,
+            }),
+            op => Some(op.may_write()),
+        }
+    }
+
     /// The name of a source in other runs.
     pub(crate) fn name(&self, source: Source<Id>) -> Source<Spot> {
         match source {
@@ -308,10 +328,10 @@ fn main_access(record: &Record, event: usize) -> Result<Option<&Access>, String>
     Ok(main)
 }
 
-fn unknown(what: &str) -> String {
+pub(super) fn unknown(what: &str) -> String {
     format!(
-        "reads-from equivalence knows atomics, fences, mutexes without try_lock, spawn and join; the program does \
-         `{what}`: explore it with the equivalence `traces`"
+        "reads-from equivalence knows atomics, fences, mutexes, spawn and join; the program does `{what}`: explore it \
+         with the equivalence `traces`"
     )
 }
 

@@ -32,12 +32,14 @@
 //!
 //! *Mutexes.* An acquisition reads from the release before it; if it is to come after another acquisition, whether and
 //! when that one is released is seen only later. So it is *promised* the mutex next: the item ends with the other
-//! acquisition, and the run keeps the mutex for it ([`course`]). If it is never released, that is the class of a deadlock.
+//! acquisition, and the run keeps the mutex for it ([`course`]). If it is never released, that is the class of a
+//! deadlock. A `try_lock` of a mutex that is kept waits until it has been taken, so that the events before it say what
+//! it can find.
 //!
 //! # Limits
 //!
-//! Atomics, fences, mutexes without `try_lock`, start and join of threads, `yield_now`; no choices of values and no
-//! faults. Anything else is refused by name.
+//! Atomics, fences, mutexes, start and join of threads, `yield_now`; no choices of values and no faults. Anything else is
+//! refused by name. So are two threads that `try_lock` mutexes which are promised to others, if nobody else can go on.
 //!
 //! A loop that waits (with `yield_now` or `spin_loop`) and finds the same in two rounds in a row goes on alone; if it
 //! gives up within 64 rounds that is a class like any other. If not, the thread is taken out of this run, and the run is

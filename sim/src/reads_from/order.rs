@@ -248,7 +248,7 @@ impl Run<'_> {
             self.last[place] = Source::Event(id);
         }
         match event.op {
-            Op::Lock => self.held[place] = true,
+            Op::Lock | Op::TryLock => self.held[place] |= event.writes,
             Op::Unlock => self.held[place] = false,
             _ => {}
         }

@@ -173,7 +173,9 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
         let outcome = self.run(item);
         let Some(mut guide) = self.guide.take() else { return };
         let Some(course) = guide.course.take() else { return };
-        let found = if course.is_impossible {
+        let found = if let Some(error) = course.error.clone() {
+            Err(error)
+        } else if course.is_impossible {
             Ok(None)
         } else {
             Execution::of(&guide, &course).map(|execution| Candidates::of(execution, &guide, &course))

@@ -28,10 +28,10 @@ impl Watcher {
 
 impl Monitor for Watcher {
     fn step(&mut self, event: &Event<'_>) -> Result<(), Violation> {
-        let reads = matches!(event.kind, OpKind::Load | OpKind::Rmw | OpKind::Cas | OpKind::Lock);
+        let reads = matches!(event.kind, OpKind::Load | OpKind::Rmw | OpKind::Cas | OpKind::Lock | OpKind::TryLock);
         let writes = match event.kind {
             OpKind::Store | OpKind::Rmw | OpKind::Lock | OpKind::Unlock => true,
-            OpKind::Cas => event.success,
+            OpKind::Cas | OpKind::TryLock => event.success,
             _ => false,
         };
         if event.phase == Phase::Executed && (reads || writes) {

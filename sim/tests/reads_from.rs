@@ -51,6 +51,7 @@ fn fixtures_take_one_run_a_class() {
                 wrong.push(format!("{} {line}: {difference}", path.display()));
             }
             assert!(report.executions <= known.distinct, "never more runs than traces");
+            assert_eq!(report.exhaustive.probes, 0, "no run in vain");
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -43,7 +43,10 @@ impl Candidates {
         for stamp in &item.stamps {
             stamps.push(Stamp { thread: name(stamp.thread)?, ..*stamp });
         }
-        for (step, event) in item.schedule.iter().zip(&execution.events) {
+        let counts = |n: usize| guide.record.events[n].index < course.end_of(guide.record.events[n].thread);
+        let made: Vec<usize> = (0..guide.record.len()).filter(|&n| counts(n)).collect();
+        let scheduled = made.iter().zip(&execution.events).filter(|(n, _)| course.is_scheduled(**n));
+        for (step, (_, event)) in item.schedule.iter().zip(scheduled) {
             let source = match step.source {
                 Source::Event(spot) => Source::Event(Spot { thread: name(spot.thread)?, ..spot }),
                 other => other,
@@ -53,12 +56,9 @@ impl Candidates {
             }
         }
         let fixed = stamps.len();
-        for (n, event) in guide.record.events.iter().enumerate().skip(item.schedule.len()) {
-            if event.index < course.end_of(event.thread) {
-                let origin = if course.keeps_promise(n) { Origin::Needed } else { Origin::Default };
-                let key = guide.record.threads[event.thread as usize].key;
-                stamps.push(Stamp { thread: execution.threads.binary_search(&key).ok()? as u16, origin });
-            }
+        for (&n, event) in made.iter().zip(&execution.events).filter(|(n, _)| !course.is_scheduled(**n)) {
+            let origin = if course.keeps_promise(n) { Origin::Needed } else { Origin::Default };
+            stamps.push(Stamp { thread: event.spot.thread, origin });
         }
         let cut = vec![0; execution.threads.len()];
         Some(Self { execution, stamps, fixed, at: 0, cut, promised: Vec::new(), found: Vec::new() })

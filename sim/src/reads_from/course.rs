@@ -17,13 +17,20 @@ const PATIENCE: u32 = 64;
 pub(crate) struct Course {
     pub(crate) item: Item,
     at: usize,
-    /// Threads, by number, that go round and find the same, with how many events they had when they began to.
-    rounds: BTreeMap<u32, u32>,
-    /// Those of them that would go on for ever.
+    /// Scheduled steps that each thread has left.
+    left: Vec<u32>,
+    /// The rounds that the schedule makes threads go round in vain have been looked at in an earlier run.
+    was_tested: bool,
+    alone: Option<Alone>,
+    /// Threads, by number, that would go round for ever, with how many events they had when they began to.
     hopeless: BTreeMap<u32, u32>,
     /// Events that kept a promise.
     kept: Vec<usize>,
-    /// A step of the schedule could not be made.
+    /// Events that are not of the schedule, in the middle of it.
+    inserted: Vec<usize>,
+    /// The run says nothing of the item: it must be made again.
+    pub(crate) is_spoilt: bool,
+    /// A step of the schedule could not be made, or is of a round too many.
     pub(crate) is_impossible: bool,
     /// Why no class can be told of the run.
     pub(crate) error: Option<String>,
@@ -31,9 +38,21 @@ pub(crate) struct Course {
     pub(crate) is_blocked: bool,
 }
 
+/// A thread whose loop has found the same twice goes on alone: does it give up by itself?
+#[derive(Clone, Copy, Debug)]
+struct Alone {
+    number: u32,
+    /// How many events it had before.
+    began: u32,
+    /// The schedule makes it go round once more, so what it does alone is only to learn that.
+    is_test: bool,
+}
+
 impl Course {
-    pub(crate) fn new(item: Item) -> Self {
-        Self { item, ..Self::default() }
+    pub(crate) fn new(item: Item, was_tested: bool) -> Self {
+        let mut left = vec![0; item.threads.len()];
+        item.schedule.iter().for_each(|step| left[step.thread as usize] += 1);
+        Self { item, left, was_tested, ..Self::default() }
     }
 
     /// How many of a thread's events count: those of rounds that would be made for ever do not.
@@ -46,12 +65,29 @@ impl Course {
         self.kept.binary_search(&event).is_ok()
     }
 
+    /// Whether an event is one of the schedule.
+    pub(crate) fn is_scheduled(&self, event: usize) -> bool {
+        event < self.item.schedule.len() + self.inserted.len() && self.inserted.binary_search(&event).is_err()
+    }
+
     /// The slot that goes on; `None` if the run is over.
     pub(crate) fn next_thread(&mut self, guide: &mut Guide, r: &mut Rt) -> Option<usize> {
         guide.look_for_spins(r);
-        let slot = match self.item.schedule.get(self.at) {
-            Some(step) => {
+        let alone = self.goes_round(guide, r);
+        if self.is_impossible || self.is_spoilt {
+            guide.verdict = Verdict::Infeasible;
+            return None;
+        }
+        let slot = match (alone, self.item.schedule.get(self.at)) {
+            (Some(slot), step) => {
+                if step.is_some() {
+                    self.inserted.push(guide.record.len());
+                }
+                slot
+            }
+            (None, Some(step)) => {
                 self.at += 1;
+                self.left[step.thread as usize] -= 1;
                 let key = self.item.threads[step.thread as usize];
                 let slot = bits(r.enabled).find(|&t| guide.key(r, t) == key);
                 self.is_impossible |= slot.is_none();
@@ -60,7 +96,7 @@ impl Course {
                 }
                 slot?
             }
-            None => self.by_default(guide, r)?,
+            (None, None) => self.by_default(guide, r)?,
         };
         guide.start(r, slot, false, 0, 0);
         Some(slot)
@@ -70,9 +106,6 @@ impl Course {
         let kept = self.kept_mutexes(guide, r);
         if let Some(&(slot, _)) = kept.iter().find(|(slot, _)| r.enabled >> slot & 1 == 1) {
             self.kept.push(guide.record.len());
-            return Some(slot);
-        }
-        if let Some(slot) = self.goes_round(guide, r) {
             return Some(slot);
         }
         let (mut able, mut tries) = (Vec::new(), Vec::new());
@@ -124,25 +157,38 @@ impl Course {
         kept
     }
 
-    /// A thread whose loop has found the same twice: it goes on alone, in case it gives up by itself.
+    /// The slot of a thread that goes on alone since its loop has found the same twice, in case it gives up by itself. What
+    /// it finds must still be there, so this is done at once, even in the middle of the schedule.
     fn goes_round(&mut self, guide: &Guide, r: &Rt) -> Option<usize> {
-        for slot in bits(r.enabled).filter(|&t| r.pending[t].kind == OpKind::Yield) {
-            let number = r.number[slot];
-            let repeated = guide.repeated_rounds(r, slot);
-            if repeated == 0 {
-                self.rounds.remove(&number);
-                continue;
-            }
-            if self.hopeless.contains_key(&number) {
-                continue;
-            }
-            let began = *self.rounds.entry(number).or_insert(guide.record.threads[number as usize].events);
-            if repeated <= PATIENCE {
-                return Some(slot);
-            }
-            self.hopeless.insert(number, began);
+        let Some(alone) = self.alone else { return self.begins_round(guide, r) };
+        let slot = bits(r.enabled).find(|&t| r.number[t] == alone.number);
+        let rounds = slot.and_then(|t| match r.pending[t].kind {
+            OpKind::Load => Some(1),
+            OpKind::Yield => Some(guide.repeated_rounds(r, t)),
+            _ => None,
+        });
+        match rounds {
+            Some(1..=PATIENCE) => return slot,
+            None | Some(0) => self.is_spoilt = alone.is_test,
+            // It would go on for ever. That it goes round once more before it finds something else shows nothing new.
+            Some(_) if alone.is_test => self.is_impossible = true,
+            Some(_) => drop(self.hopeless.insert(alone.number, alone.began)),
         }
+        self.alone = None;
         None
+    }
+
+    fn begins_round(&mut self, guide: &Guide, r: &Rt) -> Option<usize> {
+        let number = guide.record.events.last()?.thread;
+        let slot = bits(r.enabled).find(|&t| r.number[t] == number && r.pending[t].kind == OpKind::Yield)?;
+        let key = guide.key(r, slot);
+        let is_test = self.item.threads.iter().zip(&self.left).any(|(&k, &left)| k == key && left > 0);
+        if guide.rounds(r, slot) == 0 || self.hopeless.contains_key(&number) || is_test && self.was_tested {
+            return None;
+        }
+        let began = guide.record.threads[number as usize].events;
+        self.alone = Some(Alone { number, began, is_test });
+        Some(slot)
     }
 
     /// Nobody can go on but those whose loops do not end. If they have seen the last of what they wait for, they never

@@ -118,9 +118,6 @@ impl Execution {
             ties: vec![Vec::new(); record.threads.len()],
             ..Self::default()
         };
-        if !record.choices.is_empty() {
-            return Err(unknown("choice"));
-        }
         let mut places = Places::default();
         for (n, event) in record.events.iter().enumerate() {
             let access = main_access(record, n)?;
@@ -129,6 +126,9 @@ impl Execution {
                 let thread = made.thread(record.threads[event.thread as usize].key);
                 made.add(Spot { thread, index: event.index }, access, &mut places);
             }
+        }
+        if !record.choices.is_empty() {
+            return Err(unknown("choice"));
         }
         for tie in &record.ties {
             let name = |number: u32| made.thread(record.threads[number as usize].key);
@@ -319,13 +319,26 @@ fn main_access(record: &Record, event: usize) -> Result<Option<&Access>, String>
         // A look at the clock finds what was there from the beginning: whoever sleeps is refused.
         let is_clock = access.object == Object::Clock.raw() && access.kind == OpKind::Load;
         if Op::of(access.kind).is_none() || Object::is_hidden(access.object) && !is_clock {
-            return Err(unknown(verb(access.kind)));
+            return Err(unknown(operation(access)));
         }
         if main.replace(access).is_some() {
             return Err(unknown("two operations at once"));
         }
     }
     Ok(main)
+}
+
+/// What a user calls the operation of an access.
+fn operation(access: &Access) -> &'static str {
+    if access.object == Object::Faults.raw() {
+        "armed faults"
+    } else if access.object == Object::Clock.raw() {
+        "sleep"
+    } else if Object::thread(access.object).is_some() && access.kind == OpKind::Load {
+        "is_finished"
+    } else {
+        verb(access.kind)
+    }
 }
 
 pub(super) fn unknown(what: &str) -> String {

@@ -170,9 +170,12 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
         if self.shared.executions.fetch_add(1, Ordering::Relaxed) >= limit {
             return self.stop();
         }
-        let outcome = self.run(item);
-        let Some(mut guide) = self.guide.take() else { return };
-        let Some(course) = guide.course.take() else { return };
+        let (mut outcome, mut guide, mut course) = self.run(item, false);
+        if course.is_spoilt {
+            self.worker.report.exhaustive.probes += 1;
+            self.guide = Some(guide);
+            (outcome, guide, course) = self.run(course.item, true);
+        }
         let found = if let Some(error) = course.error.clone() {
             Err(error)
         } else if course.is_impossible {
@@ -199,17 +202,17 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
         self.guide = Some(guide);
     }
 
-    fn run(&mut self, item: Item) -> Outcome {
+    fn run(&mut self, item: Item, was_tested: bool) -> (Outcome, Box<Guide>, Box<Course>) {
         let mut guide = self.guide.take().unwrap_or_else(|| Guide::new(Nothing::default()));
         guide.begin(Nothing::default());
-        guide.course = Some(Box::new(Course::new(item)));
+        guide.course = Some(Box::new(Course::new(item, was_tested)));
         let seed = self.explorer.seeds.start;
         let outcome = self.worker.run_plan(seed, Plan::Asked(Active::Guided(guide)), Detail::Order);
-        let Active::Guided(guide) = self.worker.machine.take_active() else {
+        let Active::Guided(mut guide) = self.worker.machine.take_active() else {
             unreachable!("the run gives its strategy back")
         };
-        self.guide = Some(guide);
-        outcome
+        let course = guide.course.take().unwrap_or_default();
+        (outcome, guide, course)
     }
 
     fn push(&mut self, run: Candidates) {

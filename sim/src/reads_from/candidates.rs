@@ -103,7 +103,8 @@ impl Candidates {
         for source in sources.into_iter().filter(|&s| s != event.source) {
             let value = Some(self.execution.value(source, event.place));
             let writes = self.execution.writes(&event, source, value) == Some(true);
-            if writes && self.is_promised(&event, &self.cut) {
+            let is_taken = self.is_promised(&event, &self.cut) || self.is_replaced(source, &event, &self.cut);
+            if writes && is_taken {
                 continue;
             }
             let changes = [Change { event: id, source, writes }];
@@ -139,6 +140,7 @@ impl Candidates {
                     || self.is_promised(&writer, &cut)
                     || writer.op == Op::Unlock && self.is_promised(&event, &cut)
                     || matches!(event.source, Source::Event(s) if !self.has(&cut, s))
+                    || self.is_replaced(source, &writer, &cut)
                 {
                     continue;
                 }
@@ -148,6 +150,12 @@ impl Candidates {
                 }
             }
         }
+    }
+
+    /// Whether another event has to be right behind the source of a writer.
+    fn is_replaced(&self, source: Source<Id>, writer: &Event, cut: &Cut) -> bool {
+        let slot = self.execution.slot(source, writer.place);
+        slot.and_then(|slot| self.execution.replaced_by[slot]).is_some_and(|id| self.has(cut, id))
     }
 
     /// What a writer could read so that it writes.

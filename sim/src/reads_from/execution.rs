@@ -99,6 +99,9 @@ pub(crate) struct Execution {
     pub(crate) ties: Vec<Vec<After>>,
     /// For each executed event: what it comes after by program order, starts, joins and reads, and itself.
     needs: Vec<Cut>,
+    /// Who reads each write and writes in its turn, and who does so with what was there first, by place: at most one
+    /// can.
+    pub(crate) replaced_by: Vec<Option<Id>>,
     /// The values that were there from the beginning, by place.
     first_values: Vec<u64>,
     /// The events that write, or would if they read something else, by place.
@@ -160,6 +163,7 @@ impl Execution {
             }
         }
         made.close();
+        made.find_replacements();
         Ok(made)
     }
 
@@ -203,6 +207,25 @@ impl Execution {
             }
             cut[spot.thread as usize] = spot.index + 1;
             self.needs.push(cut);
+        }
+    }
+
+    fn find_replacements(&mut self) {
+        self.replaced_by = vec![None; self.events.len() + self.places()];
+        for id in 0..self.executed as Id {
+            let event = *self.event(id);
+            if let Some(slot) = self.slot(event.source, event.place).filter(|_| event.writes) {
+                self.replaced_by[slot] = Some(id);
+            }
+        }
+    }
+
+    /// The number of a source among all: writes, then first values.
+    pub(crate) fn slot(&self, source: Source<Id>, place: u32) -> Option<usize> {
+        match source {
+            Source::Nothing => None,
+            Source::Initial => Some(self.events.len() + place as usize),
+            Source::Event(id) => Some(id as usize),
         }
     }
 

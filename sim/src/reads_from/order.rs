@@ -67,7 +67,7 @@ impl<'a> Search<'a> {
         for (thread, &count) in cut.iter().enumerate() {
             for &id in &execution.by_thread[thread][..count as usize] {
                 let source = changed(execution, changes, id).0;
-                if let Some(slot) = search.slot(source, execution.event(id).place) {
+                if let Some(slot) = execution.slot(source, execution.event(id).place) {
                     search.readers[slot] += 1;
                 }
             }
@@ -125,8 +125,8 @@ impl<'a> Search<'a> {
             let place = self.execution.event(id).place;
             let last = self.last[place as usize];
             let reads = source != Source::Nothing;
-            let others =
-                self.slot(last, place).map_or(0, |slot| self.readers[slot]) - u32::from(reads && source == last);
+            let others = self.execution.slot(last, place).map_or(0, |slot| self.readers[slot])
+                - u32::from(reads && source == last);
             if others > 0 || reads && source != last {
                 continue;
             }
@@ -152,7 +152,7 @@ impl<'a> Search<'a> {
 
     fn take(&mut self, id: Id, source: Source<Id>) {
         let event = self.execution.event(id);
-        if let Some(slot) = self.slot(source, event.place) {
+        if let Some(slot) = self.execution.slot(source, event.place) {
             self.readers[slot] -= 1;
         }
         self.done[event.spot.thread as usize] += 1;
@@ -165,21 +165,13 @@ impl<'a> Search<'a> {
             let Some(id) = self.order.pop() else { break };
             let event = self.execution.event(id);
             let (source, writes) = changed(self.execution, self.changes, id);
-            if let Some(slot) = self.slot(source, event.place) {
+            if let Some(slot) = self.execution.slot(source, event.place) {
                 self.readers[slot] += 1;
             }
             self.done[event.spot.thread as usize] -= 1;
             if writes {
                 self.last[event.place as usize] = branch.before;
             }
-        }
-    }
-
-    fn slot(&self, source: Source<Id>, place: u32) -> Option<usize> {
-        match source {
-            Source::Nothing => None,
-            Source::Initial => Some(self.execution.events.len() + place as usize),
-            Source::Event(id) => Some(id as usize),
         }
     }
 

@@ -47,6 +47,7 @@ mod simulation {
     pub use crate::fault::Faults;
     pub use crate::memory::{MemoryModel, UnknownMemoryModel};
     pub use crate::named::{Named, name, note, seed};
+    pub use crate::reads_from::{Equivalence, UnknownEquivalence};
     pub use crate::runtime::panic_hook::Caught;
     pub use crate::runtime::watchdog::set_patience;
     pub use crate::strategy::Strategy;
@@ -78,6 +79,8 @@ pub mod monitor;
 mod named;
 #[cfg(feature = "simulation")]
 pub mod rand;
+#[cfg(feature = "simulation")]
+mod reads_from;
 #[cfg(feature = "simulation")]
 mod runtime;
 #[cfg(feature = "simulation")]

@@ -1,6 +1,7 @@
 //! The scheduler of an exhaustive run: repeats an item, judges it, and goes on as a run does by default.
 
 use crate::monitor::OpKind;
+use crate::reads_from::course::Course;
 use crate::runtime::ask;
 use crate::runtime::rt::{MAX_THREADS, Rt, bits};
 
@@ -84,6 +85,8 @@ pub(crate) struct Guide {
     judged: usize,
     /// The first event that shows that another item stands for these traces; where it is part of a run, so are they.
     pub(crate) cut: usize,
+    /// The search is one for reads-from classes, which steers the run instead of the item.
+    pub(crate) course: Option<Box<Course>>,
 }
 
 impl Guide {
@@ -102,6 +105,7 @@ impl Guide {
             spins: Vec::new(),
             judged: 0,
             cut: usize::MAX,
+            course: None,
         });
         guide.begin(item);
         guide
@@ -121,6 +125,7 @@ impl Guide {
         self.spins.clear();
         self.judged = item.moved as usize;
         self.cut = usize::MAX;
+        self.course = None;
         self.item = item;
     }
 
@@ -129,17 +134,22 @@ impl Guide {
         self.item.steps.len()
     }
 
-    fn key(&self, r: &Rt, slot: usize) -> u64 {
+    pub(crate) fn key(&self, r: &Rt, slot: usize) -> u64 {
         self.record.threads[r.number[slot] as usize].key
     }
 
     /// How many rounds of waiting the thread in `slot` has made in vain, if nothing has changed since: it would make
     /// the same one again.
-    fn rounds(&self, r: &Rt, slot: usize) -> u32 {
+    pub(crate) fn rounds(&self, r: &Rt, slot: usize) -> u32 {
         let Some(spin) = self.spins.get(r.number[slot] as usize) else { return 0 };
         let round = if r.pending[slot].kind == OpKind::Yield { &spin.reads } else { &spin.before };
         let unchanged = round.iter().all(|&(object, write)| self.record.last_write(object) == write);
         if unchanged { spin.rounds } else { 0 }
+    }
+
+    /// Likewise, of a thread that is about to yield, whatever has changed since its last round ended.
+    pub(crate) fn repeated_rounds(&self, r: &Rt, slot: usize) -> u32 {
+        self.spins.get(r.number[slot] as usize).map_or(0, |spin| spin.rounds)
     }
 
     /// Whether the thread in `slot` only waits for others.
@@ -171,6 +181,11 @@ impl Guide {
 
     /// The slot that goes on; `None` if the run is over, for the reason in `verdict`.
     pub(crate) fn next_thread(&mut self, r: &mut Rt) -> Option<usize> {
+        if let Some(mut course) = self.course.take() {
+            let next = course.next_thread(self, r);
+            self.course = Some(course);
+            return next;
+        }
         self.look_for_spins(r);
         self.judge(r);
         if self.verdict != Verdict::Canonical {
@@ -236,7 +251,7 @@ impl Guide {
         Some(slot)
     }
 
-    fn start(&mut self, r: &mut Rt, slot: usize, forced: bool, choices: u32, group: u16) {
+    pub(crate) fn start(&mut self, r: &mut Rt, slot: usize, forced: bool, choices: u32, group: u16) {
         let number = r.number[slot];
         let kind = r.pending[slot].kind;
         if std::mem::take(&mut self.idle) {
@@ -419,7 +434,7 @@ impl Guide {
     }
 
     /// The thread that has just run announces a yield: has it only read what it had read the round before?
-    fn look_for_spins(&mut self, r: &Rt) {
+    pub(crate) fn look_for_spins(&mut self, r: &Rt) {
         let Some(last) = self.record.events.last() else { return };
         let (number, event) = (last.thread, self.record.len() - 1);
         let kind = last.kind;
@@ -489,7 +504,7 @@ fn along(r: &mut Rt, slot: usize) -> Option<(u32, bool)> {
 }
 
 /// The object of an announced operation.
-fn operation(r: &mut Rt, slot: usize) -> Option<u32> {
+pub(crate) fn operation(r: &mut Rt, slot: usize) -> Option<u32> {
     let pending = r.pending[slot];
     match pending.kind {
         OpKind::Park | OpKind::Unpark if pending.at < MAX_THREADS => Some(Object::Token(r.number[pending.at]).raw()),

@@ -187,6 +187,16 @@ pub(crate) struct Prevented {
     pub(crate) object: u32,
 }
 
+/// The event number `index` of a thread, or the first one after that, comes after the first `count` events of another, by
+/// start or join.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Tie {
+    pub(crate) thread: u32,
+    pub(crate) index: u32,
+    pub(crate) other: u32,
+    pub(crate) count: u32,
+}
+
 /// The record of one run.
 #[derive(Default)]
 pub(crate) struct Record {
@@ -196,6 +206,7 @@ pub(crate) struct Record {
     pub(crate) threads: Vec<ThreadLog>,
     /// Timeouts that did not come, since their thread was woken before.
     pub(crate) prevented: Vec<Prevented>,
+    pub(crate) ties: Vec<Tie>,
     objects: Vec<ObjectLog>,
     used: Vec<u32>,
     /// Rows of `words` words: the events before each event.
@@ -212,6 +223,7 @@ impl Record {
         self.choices.clear();
         self.threads.clear();
         self.prevented.clear();
+        self.ties.clear();
         for raw in self.used.drain(..) {
             let log = &mut self.objects[raw as usize];
             log.last_write = NONE;
@@ -274,6 +286,21 @@ impl Record {
         }
         let born = self.events.len();
         self.threads.push(ThreadLog { key, last: NONE, events: 0, born, edges });
+        if let Some((parent, _)) = parent {
+            self.tie(number, parent);
+        }
+    }
+
+    /// The next event of `thread` comes after all that `other` has done and whatever its next event would come after.
+    fn tie(&mut self, thread: u32, other: u32) {
+        let (index, count) = (self.threads[thread as usize].events, self.threads[other as usize].events);
+        for n in 0..self.ties.len() {
+            let tie = self.ties[n];
+            if (tie.thread, tie.index) == (other, count) {
+                self.ties.push(Tie { thread, index, ..tie });
+            }
+        }
+        self.ties.push(Tie { thread, index, other, count });
     }
 
     /// The thread's next event comes after the last one of `child` and whatever that comes after.
@@ -281,6 +308,7 @@ impl Record {
         let mut edges = self.threads[child as usize].edges.clone();
         edges.extend(some(self.threads[child as usize].last));
         self.threads[thread as usize].edges.append(&mut edges);
+        self.tie(thread, child);
     }
 
     /// The thread's next event comes after the present one.

@@ -12,6 +12,7 @@ use crate::exhaustive::watch::Watch;
 use crate::fault::Faults;
 use crate::memory::MemoryModel;
 use crate::monitor::Monitor;
+use crate::reads_from::Equivalence;
 use crate::runtime::rt::Settings;
 use crate::strategy::Strategy;
 use crate::time::Time;
@@ -65,6 +66,7 @@ pub struct Explorer<'a> {
     pub(crate) watch: Option<&'a Watch>,
     pub(crate) resume: Option<std::sync::Arc<Frontier>>,
     pub(crate) estimate: u32,
+    pub(crate) equivalence: Equivalence,
 }
 
 impl Default for Explorer<'_> {
@@ -103,6 +105,7 @@ impl<'a> Explorer<'a> {
             watch: None,
             resume: None,
             estimate: 0,
+            equivalence: Equivalence::Traces,
         }
     }
 
@@ -171,6 +174,17 @@ impl<'a> Explorer<'a> {
     /// What atomics mean: sequential consistency (the default), or RC11, in which orderings and fences matter.
     pub fn memory_model(mut self, model: MemoryModel) -> Self {
         self.settings.memory_model = model;
+        self
+    }
+
+    /// Which runs [`Strategy::Exhaustive`] takes for the same: those of a trace (the default), or those of a reads-from
+    /// class. Other strategies do not look at it.
+    ///
+    /// With [`Equivalence::ReadsFrom`] programs may use atomics, fences and mutexes, and start and join
+    /// threads; a program that does anything else fails with a message that names it. [`Explorer::estimate`] and
+    /// [`Explorer::count_schedules`] have no effect, and what is left cannot be saved.
+    pub fn equivalence(mut self, equivalence: Equivalence) -> Self {
+        self.equivalence = equivalence;
         self
     }
 
@@ -255,13 +269,27 @@ impl<'a> Explorer<'a> {
     /// Which seeds fail, and how, does not depend on the number of workers.
     ///
     /// # Panics
-    /// If called inside a simulated run, or if a stack cannot be mapped.
+    /// If called inside a simulated run, or if a stack cannot be mapped; if bounds on preemptions or delays, an
+    /// equivalence and a memory model are combined in a way that there is no search for.
     pub fn run<F: Fn() + Sync>(&self, f: F) -> Report {
         let deadline = self.budget.and_then(|budget| Instant::now().checked_add(budget));
         if let Strategy::Dfs { preemptions } = self.strategy {
             return search(self, preemptions, deadline, &f);
         }
         if let Strategy::Exhaustive { .. } | Strategy::Iterative { .. } | Strategy::Delays { .. } = self.strategy {
+            if self.equivalence == Equivalence::ReadsFrom {
+                assert!(
+                    matches!(self.strategy, Strategy::Exhaustive { preemptions: None })
+                        && self.settings.memory_model == MemoryModel::Sc
+                        && self.resume.is_none(),
+                    "interleaf: reads-from classes are explored by the strategy `exhaustive` under the memory model sc \
+                     from the beginning, not by `{}` under {}{}",
+                    self.strategy,
+                    self.settings.memory_model,
+                    if self.resume.is_some() { " from a saved exploration" } else { "" }
+                );
+                return crate::reads_from::search::search(self, deadline, &f);
+            }
             if self.settings.memory_model == MemoryModel::Sc {
                 return crate::exhaustive::search::search(self, deadline, &f);
             }

@@ -95,6 +95,19 @@ impl Drop for Shared {
     }
 }
 
+/// A strategy that takes all schedules in turn, and a flag that is set once it has.
+pub(crate) fn every_schedule() -> (Strategy, Arc<AtomicBool>) {
+    let search = Arc::new(Plain::new(Everything::default()));
+    let done = Arc::new(AtomicBool::new(false));
+    let make = {
+        let (search, done) = (Arc::clone(&search), Arc::clone(&done));
+        move |_| -> Box<dyn Scheduler> {
+            Box::new(Shared { search: Arc::clone(&search), done: Arc::clone(&done), asked: false })
+        }
+    };
+    (Strategy::Custom(Arc::new(make)), done)
+}
+
 fn explorer<'a>(conditions: Conditions, limit: u64, queues: bool) -> Explorer<'a> {
     Explorer::new()
         .seeds(0..limit)
@@ -139,18 +152,9 @@ fn explored(report: &Report, outcomes: &Outcomes, complete: bool) -> Explored {
 /// All interleavings; `None` if there are more than `limit`. With `queues` readers may find themselves behind writers.
 fn brute_force(program: &Body, conditions: Conditions, limit: u64, queues: bool) -> Option<Explored> {
     let outcomes = Outcomes::default();
-    let search = Arc::new(Plain::new(Everything::default()));
-    let done = Arc::new(AtomicBool::new(false));
-    let make = {
-        let (search, done) = (Arc::clone(&search), Arc::clone(&done));
-        move |_| -> Box<dyn Scheduler> {
-            Box::new(Shared { search: Arc::clone(&search), done: Arc::clone(&done), asked: false })
-        }
-    };
-    let report = explorer(conditions, limit, queues)
-        .strategy(Strategy::Custom(Arc::new(make)))
-        .stop_when(&done)
-        .run(|| run(program, &outcomes));
+    let (strategy, done) = every_schedule();
+    let report =
+        explorer(conditions, limit, queues).strategy(strategy).stop_when(&done).run(|| run(program, &outcomes));
     done.load(Relaxed).then(|| explored(&report, &outcomes, true))
 }
 

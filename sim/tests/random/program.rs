@@ -65,7 +65,7 @@ pub(crate) enum Op {
 }
 
 impl Body {
-    fn any(&self, wanted: &dyn Fn(&Op) -> bool) -> bool {
+    pub(crate) fn any(&self, wanted: &dyn Fn(&Op) -> bool) -> bool {
         any(&self.ops, wanted)
     }
 

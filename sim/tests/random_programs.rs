@@ -58,6 +58,7 @@ macro_rules! classes {
 
 classes! {
     atomics Atomics;
+    updates_that_commute Updates;
     mutexes Mutexes;
     read_write_locks ReadWrite;
     condition_variables Condvars;

@@ -7,7 +7,7 @@ use crate::runtime::rt::Settings;
 use super::item::Item;
 
 /// The version of the format that this build writes and reads.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A part of the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

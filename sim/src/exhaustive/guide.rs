@@ -4,8 +4,8 @@ use crate::monitor::OpKind;
 use crate::runtime::ask;
 use crate::runtime::rt::{MAX_THREADS, Rt, bits};
 
+use super::class::Class;
 use super::item::Item;
-use super::model;
 use super::record::{Access, Object, Record, bit, meets, merge, set};
 
 /// What became of the item.
@@ -29,7 +29,7 @@ pub(crate) enum Verdict {
 pub(crate) struct Displaced {
     pub(crate) key: u64,
     pub(crate) index: u32,
-    pub(crate) reads: bool,
+    pub(crate) class: Class,
     /// As in [`super::item::Group`].
     pub(crate) along: Vec<(u32, bool)>,
     pub(crate) waits: bool,
@@ -254,8 +254,8 @@ impl Guide {
                     Some(at) => at,
                     None => {
                         let members = vec![0; words];
-                        let (index, reads, waits, along, from) = (g.index, g.reads, g.waits, g.along.clone(), g.from);
-                        self.groups.push(Displaced { key, index, reads, along, waits, from, spec, members });
+                        let (index, class, waits, along, from) = (g.index, g.class, g.waits, g.along.clone(), g.from);
+                        self.groups.push(Displaced { key, index, class, along, waits, from, spec, members });
                         self.groups.len() - 1
                     }
                 };
@@ -273,13 +273,13 @@ impl Guide {
         self.groups.iter().all(|g| {
             let Some(p) = self.open(r, g).filter(|&p| p != slot) else { return true };
             let (Some(a), Some(b)) = (mine, operation(r, p)) else { return true };
-            let reads = model::can_only_read(r.pending[slot].kind);
-            if a != b || reads && g.reads {
+            let class = Class::of_kind(r.pending[slot].kind);
+            if a != b || class.commutes(g.class) {
                 return true;
             }
-            let number = r.number[slot];
-            meets(&self.record.past_of_next(number, a, reads), &g.members)
-                || along.is_some_and(|(b, reads)| meets(&self.record.past_of_next(number, b, reads), &g.members))
+            let past = |object, class| self.record.past_of_next(r.number[slot], object, class);
+            meets(&past(a, class), &g.members)
+                || along.is_some_and(|(b, reads)| meets(&past(b, Class::reading(reads)), &g.members))
         })
     }
 
@@ -305,7 +305,8 @@ impl Guide {
                 }
                 let Some(p) = self.open(r, g) else { continue };
                 let Some(object) = operation(r, p) else { continue };
-                let clash = self.record.accesses_of(x).iter().any(|a| a.object == object && !(a.reads && g.reads));
+                let accesses = self.record.accesses_of(x);
+                let clash = accesses.iter().any(|a| a.object == object && !a.class().commutes(g.class));
                 if clash && x < base && !meets(self.record.past(x), &g.members) && !bit(&g.members, x) {
                     self.verdict = Verdict::Redundant;
                 }

@@ -29,8 +29,8 @@
 //!
 //! All this needs that an announced operation says what it accesses, whatever others did before: so an `unpark` writes
 //! the token of an ended thread too, the drop of a sender and a look at the clock are steps, and whether a fault fires
-//! counts as a write even if it does not. The relation is [`record::reads_only`] on the objects of [`record::Object`];
-//! the hash that counts traces uses the same accesses. Besides, a new thread comes after its start, a join after the
+//! counts as a write even if it does not. The relation is that of [`class::Class`] on the objects of
+//! [`record::Object`]; the hash that counts traces uses the same accesses. Besides, a new thread comes after its start, a join after the
 //! end, a woken thread after the notification that chose it.
 //!
 //! Two things come along with a step that may as well be left out when other values are read: that a thread ends (seen
@@ -50,6 +50,7 @@
 
 pub(crate) mod bounds;
 pub(crate) mod candidates;
+pub(crate) mod class;
 pub(crate) mod estimate;
 pub(crate) mod frontier;
 pub(crate) mod guide;
@@ -60,5 +61,6 @@ pub(crate) mod queues;
 pub(crate) mod record;
 pub(crate) mod reversal;
 pub(crate) mod search;
+pub(crate) mod shape;
 pub(crate) mod tally;
 pub(crate) mod watch;

@@ -59,6 +59,12 @@ fn waits(a: &Access) -> bool {
             | OpKind::Store
             | OpKind::Rmw
             | OpKind::Cas
+            | OpKind::Add
+            | OpKind::And
+            | OpKind::Or
+            | OpKind::Xor
+            | OpKind::Max
+            | OpKind::Min
             | OpKind::Fence
             | OpKind::NotifyOne
             | OpKind::NotifyAll

@@ -44,6 +44,18 @@ pub enum OpKind {
     Rmw,
     /// Compare-and-swap: it writes if it succeeds and only reads if it fails.
     Cas,
+    /// `Update::add` and `sub` of an atomic: nobody sees the result, so it commutes with others of its kind.
+    Add,
+    /// `Update::and`, likewise.
+    And,
+    /// `Update::or`, likewise.
+    Or,
+    /// `Update::xor`, likewise.
+    Xor,
+    /// `Update::max`, likewise.
+    Max,
+    /// `Update::min`, likewise.
+    Min,
     /// A memory fence.
     Fence,
     /// Send on a channel.

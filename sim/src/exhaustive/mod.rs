@@ -34,8 +34,10 @@
 //! end, a woken thread after the notification that chose it.
 //!
 //! Two things come along with a step that may as well be left out when other values are read: that a thread ends (seen
-//! by `is_finished`), and that a thread is about to wait for writing (seen by `try_read`, and by `read` of who holds
-//! something). **There traces can be missed.**
+//! by `is_finished`), and that a thread begins to wait for writing (seen by `try_read`, and by `read` of who holds
+//! something). Where somebody looks, they are steps of their own: see [`apart`]. **Traces can be missed** where a reader
+//! that holds something has queued behind a writer, is let go, and finds another reader before it while the writer waits
+//! still.
 //!
 //! # Loops that wait
 //!
@@ -48,6 +50,7 @@
 //! ([`crate::FailureKind::StepLimit`]). Loops without `yield_now` or `spin_loop`, and those that write in each round,
 //! are not recognised: they end at the step limit.
 
+pub(crate) mod apart;
 pub(crate) mod bounds;
 pub(crate) mod candidates;
 pub(crate) mod class;

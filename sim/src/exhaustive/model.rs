@@ -45,6 +45,8 @@ pub(crate) fn tells_nothing(kind: OpKind) -> bool {
             | OpKind::Park
             | OpKind::Unpark
             | OpKind::Sleep
+            | OpKind::Queue
+            | OpKind::End
     )
 }
 

@@ -94,7 +94,8 @@ impl Access {
 
     /// Whether it is the access of the announced operation.
     pub(crate) const fn is_main(&self) -> bool {
-        !Object::is_hidden(self.object) || matches!(self.kind, OpKind::Park | OpKind::Unpark | OpKind::Sleep)
+        use OpKind::{End, IsFinished, Park, Queue, Sleep, Unpark};
+        !Object::is_hidden(self.object) || matches!(self.kind, Park | Unpark | Sleep | Queue | IsFinished | End)
     }
 }
 
@@ -119,7 +120,7 @@ pub(crate) fn places(accesses: &[Access]) -> impl Iterator<Item = (u32, &Access)
 pub(crate) const fn reads_only(kind: OpKind, success: bool) -> bool {
     match kind {
         OpKind::Load | OpKind::Read | OpKind::ReadUnlock | OpKind::TryRead | OpKind::Fence => true,
-        OpKind::Pass | OpKind::InitRead | OpKind::InitWait => true,
+        OpKind::Pass | OpKind::InitRead | OpKind::InitWait | OpKind::IsFinished | OpKind::Queue => true,
         OpKind::Cas | OpKind::TryLock | OpKind::Send | OpKind::Recv | OpKind::Init => !success,
         _ => false,
     }
@@ -210,6 +211,8 @@ pub(crate) struct Record {
     pub(crate) threads: Vec<ThreadLog>,
     /// Timeouts that did not come, since their thread was woken before.
     pub(crate) prevented: Vec<Prevented>,
+    /// Who has joined a thread, or waited for anything when the run ended: the thread, and how many events there were.
+    pub(crate) waited: Vec<(u32, usize)>,
     objects: Vec<ObjectLog>,
     used: Vec<u32>,
     /// Rows of `words` words: the events before each event.
@@ -226,6 +229,7 @@ impl Record {
         self.choices.clear();
         self.threads.clear();
         self.prevented.clear();
+        self.waited.clear();
         for raw in self.used.drain(..) {
             let log = &mut self.objects[raw as usize];
             log.last_write = NONE;
@@ -294,6 +298,7 @@ impl Record {
 
     /// The thread's next event comes after the last one of `child` and whatever that comes after.
     pub(crate) fn joined(&mut self, thread: u32, child: u32) {
+        self.waited.push((thread, self.events.len()));
         let mut edges = self.threads[child as usize].edges.clone();
         edges.extend(some(self.threads[child as usize].last));
         self.threads[thread as usize].edges.append(&mut edges);

@@ -36,7 +36,13 @@ pub(crate) fn effect(pending: Pending) -> Effect {
         kind if kind.gives_way() => Effect::Yields,
         kind if Class::of_update(kind) != Class::Writes => Effect::Updates(kind),
         OpKind::Park | OpKind::Unpark => Effect::Writes,
-        OpKind::Start | OpKind::Join | OpKind::End | OpKind::Fence | OpKind::Choose => Effect::Nothing,
+        OpKind::Start
+        | OpKind::Join
+        | OpKind::IsFinished
+        | OpKind::Queue
+        | OpKind::End
+        | OpKind::Fence
+        | OpKind::Choose => Effect::Nothing,
         _ => Effect::Writes,
     }
 }

@@ -148,7 +148,8 @@ pub(crate) fn started(r: &mut Rt, slot: usize) {
 pub(crate) unsafe fn ended(r: *mut Rt, slot: usize) {
     // SAFETY: as the caller; nothing switches here.
     unsafe {
-        touched(r, Object::End((&(*r).number)[slot]), OpKind::Store);
+        let kind = if (*r).settings.steps_apart.ends { OpKind::End } else { OpKind::Store };
+        touched(r, Object::End((&(*r).number)[slot]), kind);
         show(r, slot, None, OpKind::End, Phase::Executed, true, (*r).pending[slot].location);
     }
 }

@@ -98,6 +98,7 @@ pub use simulation::*;
 
 #[cfg(not(feature = "simulation"))]
 mod plain;
+mod update;
 #[cfg(not(feature = "simulation"))]
 pub use plain::*;
 

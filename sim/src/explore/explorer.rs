@@ -13,7 +13,7 @@ use crate::fault::Faults;
 use crate::memory::MemoryModel;
 use crate::monitor::Monitor;
 use crate::reads_from::Equivalence;
-use crate::runtime::rt::Settings;
+use crate::runtime::rt::{Apart, Settings};
 use crate::strategy::Strategy;
 use crate::time::Time;
 
@@ -91,6 +91,7 @@ impl<'a> Explorer<'a> {
                 time_when_idle: false,
                 whole_deadlocks: false,
                 queues: true,
+                steps_apart: Apart::default(),
                 memory_model: MemoryModel::Sc,
             },
             workers: 1,
@@ -155,6 +156,14 @@ impl<'a> Explorer<'a> {
     /// std's locks. On by default. An exhaustive exploration decides by itself: see [`Exhaustive::queues`].
     pub fn readers_queue(mut self, on: bool) -> Self {
         self.settings.queues = on;
+        self
+    }
+
+    /// Makes the end of a thread, and that a thread begins to wait for a `RwLock` to write, steps of their own. They are
+    /// part of the step before otherwise, which loses no behaviour. An exhaustive exploration decides by itself.
+    #[doc(hidden)]
+    pub fn steps_apart(mut self, ends: bool, queues: bool) -> Self {
+        self.settings.steps_apart = Apart { ends, queues };
         self
     }
 
@@ -331,8 +340,10 @@ pub struct Exhaustive {
     pub depth: u64,
     /// Readers that hold something queue behind writers that wait. That can only add deadlocks, and only if locks are
     /// taken in an order that has a cycle through a read lock; once a run shows that (or a `try_read`, or a wait with a
-    /// read lock in hand), the exploration begins anew with queues, which are a choice and an object more.
+    /// read lock in hand), the exploration begins anew with queues, which are a step, a choice and an object more.
     pub queues: bool,
+    /// Some thread asks whether another has ended (`is_finished`), so the ends of threads are steps.
+    pub ends: bool,
     /// The estimated number of traces, if it was asked for.
     pub estimate: Estimate,
     /// Runs of traces beyond the bound on preemptions or delays: they had to be made to find others, and are neither
@@ -372,6 +383,7 @@ impl Exhaustive {
         probes: 0,
         depth: 0,
         queues: false,
+        ends: false,
         estimate: Estimate { traces: 0.0, error: 0.0, samples: 0 },
         beyond: 0,
         again: 0,
@@ -389,6 +401,7 @@ impl Exhaustive {
         self.probes += other.probes;
         self.depth = self.depth.max(other.depth);
         self.queues |= other.queues;
+        self.ends |= other.ends;
         if self.estimate.samples == 0 {
             self.estimate = other.estimate;
         }

@@ -7,6 +7,7 @@
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
+use crate::exhaustive::shape::Shape;
 use crate::memory::MemoryModel;
 use crate::memory::state::{Access, Attempt};
 use crate::monitor::OpKind;
@@ -43,8 +44,10 @@ pub(crate) struct Operation<'a> {
     pub(crate) kind: OpKind,
     pub(crate) order: Ordering,
     pub(crate) access: Access,
-    /// What a compare-and-swap wants to find, also if it fails without reason.
+    /// What a compare-and-swap wants to find, also if it fails without reason; what an update is given.
     pub(crate) expected: u64,
+    /// The type of the values.
+    pub(crate) shape: Shape,
     pub(crate) location: &'static Location<'static>,
 }
 
@@ -92,7 +95,8 @@ impl Simulated {
                 weakly(r, op, present, change)
             };
             let spurious = op.kind == OpKind::Cas && matches!(op.access, Access::Load);
-            let values = Values { found: done.found, value: done.last, expected: op.expected, spurious };
+            let values =
+                Values { found: done.found, value: done.last, expected: op.expected, shape: op.shape, spurious };
             let success = done.wrote || op.kind != OpKind::Cas;
             weak::executed_on_atomic(r, op.header, op.kind, success, values, op.location);
             done

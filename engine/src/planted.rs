@@ -37,6 +37,8 @@ pub enum Planted {
     ForkChoiceStale,
     /// A node keeps its lock on its peers while it asks its ledger, and the other way round (bitcoin/bitcoin #4493).
     PeerLockOrder,
+    /// A transaction that is evicted leaves those that use its change in the pool (decision O7).
+    EvictionKeepsDependants,
     /// The WAVE scheduler ignores one dependency.
     WaveIgnoresDependency,
     /// The READY_QUEUE scheduler starts a successor before its parent's output is published.
@@ -45,7 +47,7 @@ pub enum Planted {
 
 impl Planted {
     /// All of them, in the order of the enum.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::CheckThenAct,
         Self::NoCrossAddressCheck,
         Self::DuplicateInput,
@@ -58,6 +60,7 @@ impl Planted {
         Self::JournalBeforeCheck,
         Self::ForkChoiceStale,
         Self::PeerLockOrder,
+        Self::EvictionKeepsDependants,
         Self::WaveIgnoresDependency,
         Self::ReadyBeforePublish,
     ];
@@ -78,6 +81,7 @@ impl Planted {
             Self::JournalBeforeCheck => "journal-before-check",
             Self::ForkChoiceStale => "fork-choice-stale",
             Self::PeerLockOrder => "peer-lock-order",
+            Self::EvictionKeepsDependants => "eviction-keeps-dependants",
             Self::WaveIgnoresDependency => "wave-ignores-dependency",
             Self::ReadyBeforePublish => "ready-before-publish",
         }

@@ -125,7 +125,9 @@ fn what_is_not_this_ledger_is_refused_by_name() {
     ledger.add_block(next(&ledger, 1)).unwrap();
     drop(ledger);
     let ledger = other.opened();
-    (2..8).for_each(|salt| drop(ledger.add_block(next(&ledger, salt)).unwrap()));
+    for salt in 2..8 {
+        ledger.add_block(next(&ledger, salt)).unwrap();
+    }
     drop(ledger);
     let refused = open(genesis(), &Files { store: other.store, ..one }).unwrap_err();
     assert!(matches!(refused, OpenError::Mismatch { height: 1, expected: Some(_), .. }), "{refused}");

@@ -17,6 +17,8 @@ const ALL: &[Scenario] = &[
     ledger::roll_back_returns_the_blocks_transactions::STORY,
     ledger::clean_up_after_a_block::STORY,
     ledger::readers_during_a_fork_switch::STORY,
+    ledger::eviction_frees_what_it_reserved::STORY,
+    ledger::everything_at_once::STORY,
     ledger::the_heaviest_branch_wins::STORY,
     ledger::nodes_converge_after_competing_blocks::STORY,
     ledger::readers_during_a_flush::STORY,

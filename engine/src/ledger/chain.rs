@@ -220,6 +220,7 @@ impl<S: Store> Ledger<S> {
                 pool.undo_block(diff, diff.meta.height - 1, self.config.planted);
             }
         }
+        pool.shrink_to(self.config.pool_bytes_max);
         for diff in &switched.pushed {
             let min_height = diff.meta.height.saturating_sub(self.config.pool_age_max_blocks);
             pool.clean_up(diff, min_height, self.config.planted);

@@ -10,7 +10,7 @@
 //! Where state lives, from outside to inside ([`lock_order`]):
 //! * `chain`: adding, rolling back, switching forks
 //! * `cache_manager`: the shared/exclusive lock over the caches
-//! * `volatile_cache`, `confirmed_cache`, `tx_current` with `utxo_pool` and `clean_up`
+//! * `volatile_cache` with `volatile_index`, `confirmed_cache`, `tx_current` with `utxo_pool`, `clean_up` and `pool_budget`
 //! * [`store`], [`memory_store`], [`redb_store`]: the database
 //! * [`store_layer`]: a store around another
 //! * [`journal`]: the write-ahead log of what is not in the database yet
@@ -52,12 +52,15 @@ mod add_tx;
 mod cache_manager;
 mod chain;
 mod clean_up;
+mod key_map;
+mod pool_budget;
 mod queries;
 pub mod receive;
 mod redb_tables;
 mod snapshot;
 mod validation;
 mod volatile_cache;
+mod volatile_index;
 
 use interleaf::sync::Arc;
 

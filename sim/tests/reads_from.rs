@@ -14,7 +14,9 @@ mod language;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use interleaf::Strategy;
+use interleaf::arc_swap::ArcSwap;
+use interleaf::sync::{Arc, Mutex};
+use interleaf::{Strategy, thread};
 
 use classes::{Class, Classes, by_class, difference, explorer};
 use known::{Known, compare_with_published, fixtures};
@@ -56,6 +58,57 @@ fn fixtures_take_one_run_a_class() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(counted >= 40, "only {counted} instances");
+}
+
+/// One that locks is made to wait for another; what the one that tries finds must not be decided before.
+#[test]
+fn a_mutex_that_is_tried_while_it_is_promised_takes_one_run_a_class() {
+    let body = || {
+        let (n, m) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));
+        let locker = |n: &Arc<Mutex<()>>| {
+            let n = Arc::clone(n);
+            thread::spawn(move || drop(n.lock().unwrap()))
+        };
+        let first = locker(&n);
+        let trier = {
+            let (n, m) = (Arc::clone(&n), Arc::clone(&m));
+            thread::spawn(move || {
+                if let Ok(_held) = n.try_lock() {
+                    drop(m.lock().unwrap());
+                }
+            })
+        };
+        let last = locker(&n);
+        [first, trier, last].into_iter().for_each(|t| t.join().unwrap());
+    };
+    let all = all_classes(20_000, body).expect("few schedules");
+    let seen = Classes::default();
+    let report = by_class(20_000, &seen).run(body);
+    assert_eq!((difference(&report, &seen, &all), all.len()), (None, 10));
+}
+
+/// A snapshot cell is compared by whose snapshot it holds.
+#[test]
+fn snapshots_take_one_run_a_class() {
+    let body = || {
+        let cell = Arc::new(ArcSwap::from_pointee(0));
+        let others: Vec<_> = (1..4)
+            .map(|id| {
+                let cell = Arc::clone(&cell);
+                thread::spawn(move || match id {
+                    3 => cell.store(Arc::new(id)),
+                    _ => drop(cell.rcu(|old| **old + id)),
+                })
+            })
+            .collect();
+        drop(cell.load());
+        others.into_iter().for_each(|t| t.join().unwrap());
+    };
+    let all = all_classes(20_000, body).expect("few schedules");
+    let seen = Classes::default();
+    let report = by_class(20_000, &seen).run(body);
+    assert_eq!(difference(&report, &seen, &all), None);
+    assert!(report.exhaustive.probes == 0 && report.executions > 20, "{}", report.executions);
 }
 
 /// What is wrong with the number of runs of a program of the table.

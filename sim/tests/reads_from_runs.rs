@@ -97,6 +97,48 @@ fn a_failure_is_explained_and_replays() {
     assert!(!report.complete, "a failure that cuts its run may hide others");
 }
 
+/// A thread fails in the middle of what an item repeats: the run ends there, and the search goes on with the others.
+#[test]
+fn a_failure_in_the_middle_of_an_item_ends_only_that_run() {
+    let report = explorer().run(|| {
+        let cells = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
+        let (a, b) = (Arc::clone(&cells), cells);
+        threads(vec![
+            Box::new(move || {
+                for _ in 0..2 {
+                    let seen = a.0.load(SeqCst);
+                    assert_ne!(seen, 1, "the middle one");
+                    a.1.store(seen, SeqCst);
+                }
+            }),
+            Box::new(move || {
+                (1..4).for_each(|n| b.0.store(n, SeqCst));
+                let _ = b.1.load(SeqCst);
+            }),
+        ]);
+    });
+    let panics = report.failures.iter().filter(|f| f.kind.headline().contains("the middle one")).count();
+    assert_eq!(panics, report.failures.len());
+    assert!(panics > 1 && report.exhaustive.traces > panics as u64 && !report.complete, "{:?}", report.exhaustive);
+}
+
+/// What the façade does not see is not repeated.
+#[test]
+fn a_program_that_does_something_else_again_is_told() {
+    let runs = Plain::new(0);
+    let report = explorer().run(|| {
+        *runs.lock().unwrap() += 1;
+        let odd = *runs.lock().unwrap() % 2 == 1;
+        let x = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
+        let theirs = Arc::clone(&x);
+        let other = thread::spawn(move || if odd { &theirs.0 } else { &theirs.1 }.store(1, SeqCst));
+        let _ = (x.0.load(SeqCst), x.1.load(SeqCst));
+        other.join().unwrap();
+    });
+    let all: String = report.failures.iter().map(|f| f.kind.headline()).collect();
+    assert!(all.contains("not deterministic") && !report.complete, "{all}");
+}
+
 #[test]
 fn deadlocks_are_classes_of_their_own() {
     let run = |report: &Report| {
@@ -120,8 +162,8 @@ fn deadlocks_are_classes_of_their_own() {
     assert_eq!(run(&report), (3, 2, 1, true, true));
 }
 
-/// The loop sees the flag at once, after one round in vain, or after two: more rounds are more of the same. What it
-/// would find later is a class of another run, so that run is blocked, not failed.
+/// The loop sees the flag at once, or after one round in vain: more rounds are more of the same. What it would find after
+/// two is what it finds after one in another class, so that run is blocked, not failed.
 #[test]
 fn a_loop_that_waits_is_cut_after_rounds_that_find_the_same() {
     let outcomes = Plain::new(BTreeSet::new());
@@ -139,6 +181,28 @@ fn a_loop_that_waits_is_cut_after_rounds_that_find_the_same() {
     assert!(report.complete && report.failures.is_empty());
     assert_eq!(outcomes.into_inner().unwrap(), BTreeSet::from([0, 1]));
     assert_eq!((report.exhaustive.traces, report.blocked, report.executions), (2, 1, 3));
+    assert!(report.exhaustive.probes < 5, "{}", report.exhaustive.probes);
+}
+
+/// In a round that finds nothing new the flag may have been set before the other value was read. Whether the thread is
+/// taken out must not hang on that.
+#[test]
+fn a_loop_that_reads_something_besides_its_flag_comes_to_an_end() {
+    let outcomes = Plain::new(BTreeSet::new());
+    let report = explorer().run(|| {
+        let (cells, rounds) = (Arc::new((AtomicU32::new(0), AtomicU32::new(0))), Plain::new(0));
+        let theirs = Arc::clone(&cells);
+        let other = thread::spawn(move || theirs.0.store(1, SeqCst));
+        while cells.0.load(SeqCst) + cells.1.load(SeqCst) == 0 {
+            *rounds.lock().unwrap() += 1;
+            thread::yield_now();
+        }
+        other.join().unwrap();
+        outcomes.lock().unwrap().insert(*rounds.lock().unwrap());
+    });
+    assert!(report.complete && report.failures.is_empty());
+    assert_eq!(outcomes.into_inner().unwrap(), BTreeSet::from([0, 1]));
+    assert!(report.executions < 6, "{} runs", report.executions);
 }
 
 /// What two flags were when the loop ended, and what can be in between, is found; rounds that repeat are not piled up.
@@ -201,11 +265,53 @@ fn what_is_not_known_is_refused_by_name() {
     unknown("notify_one", &|| Condvar::new().notify_one());
     unknown("unpark", &|| thread::current().unpark());
     unknown("sleep", &|| thread::sleep(std::time::Duration::from_millis(1)));
+    unknown("get_mut", &|| {
+        let mut x = Arc::new(AtomicU32::new(0));
+        let add = |x: &Arc<AtomicU32>| {
+            let x = Arc::clone(x);
+            thread::spawn(move || x.fetch_add(1, SeqCst)).join().unwrap();
+        };
+        add(&x);
+        *Arc::get_mut(&mut x).unwrap().get_mut() = 7;
+        add(&x);
+    });
     unknown("is_finished", &|| {
         let other = thread::spawn(|| ());
         let _ = other.is_finished();
         other.join().unwrap();
     });
+}
+
+/// Who tries what others were promised, and cannot be told apart from a second one who does, is refused, not guessed.
+#[test]
+fn two_that_try_what_is_promised_to_others_are_refused() {
+    let refusal = refusal(|| {
+        let locks = Arc::new((Mutex::new(0), Mutex::new(()), AtomicU32::new(0)));
+        let all = [(); 4].map(|()| Arc::clone(&locks));
+        let [a, b, c, d] = all;
+        threads(vec![
+            Box::new(move || {
+                let _m = a.0.lock().unwrap();
+                a.2.fetch_add(1, SeqCst);
+            }),
+            Box::new(move || {
+                if let Ok(_m) = b.0.try_lock() {
+                    drop(b.1.lock().unwrap());
+                }
+            }),
+            Box::new(move || {
+                if let Ok(_m) = c.0.try_lock() {
+                    drop(c.1.try_lock());
+                }
+            }),
+            Box::new(move || {
+                if let Ok(_n) = d.1.try_lock() {
+                    drop(d.0.try_lock());
+                }
+            }),
+        ]);
+    });
+    assert!(refusal.contains("try_lock of mutexes that others wait for, by two threads at once"), "{refusal}");
 }
 
 #[test]

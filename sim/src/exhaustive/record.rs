@@ -92,6 +92,11 @@ impl Access {
         !self.is_main() && self.object != Object::Faults.raw()
     }
 
+    /// Whether it is a compare-and-swap that compares something else than numbers.
+    pub(crate) fn is_opaque(&self) -> bool {
+        self.kind == OpKind::Cas && self.success == (self.found != self.expected)
+    }
+
     /// Whether it is the access of the announced operation.
     pub(crate) const fn is_main(&self) -> bool {
         use OpKind::{End, IsFinished, Park, Queue, Sleep, Unpark};

@@ -6,11 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::exhaustive::guide::Guide;
-
 use super::course::Course;
 use super::execution::{Cut, Event, Execution, Id, Op, join};
-use super::item::{Item, Origin, Source, Spot, Stamp, Step};
+use super::item::{Item, Origin, Round, Source, Spot, Stamp, Step};
 use super::order::{Change, changed, is_completed_by_default, order};
 
 /// A finished run and how far its classes have been given out.
@@ -25,6 +23,8 @@ pub(crate) struct Candidates {
     /// Acquisitions that are promised by earlier stamps, and their mutexes.
     promised: Vec<(Spot, u32)>,
     found: Vec<Item>,
+    /// What is known of loops: see [`Item::loops`].
+    loops: Vec<(Round, bool)>,
 }
 
 /// A write that is to come first, and what it reads itself.
@@ -34,19 +34,34 @@ struct Writer {
     source: Source<Id>,
 }
 
+/// An item that repeats what a thread needs for two equal rounds of a loop, so that it could go round once more and find
+/// the same again; `None` if it could not.
+pub(crate) fn asking(execution: &Execution, round: Round) -> Option<Item> {
+    let thread = execution.threads.binary_search(&round.thread).ok()?;
+    let own: Vec<&Event> = execution.by_thread[thread].iter().map(|&id| execution.event(id)).collect();
+    let last = own.last()?;
+    let mut cut = execution.before(Spot { index: last.spot.index + 1, ..last.spot });
+    cut[thread] = last.spot.index + 1;
+    let round = own.iter().rev().take_while(|e| e.op != Op::Yield).filter(|e| e.op.reads());
+    let round: Vec<_> = round.map(|e| (e.place, e.source)).collect();
+    let order = order(execution, &cut, &[], &round)?;
+    let step = |&id: &Id| {
+        let event = execution.event(id);
+        Step { thread: event.spot.thread, source: execution.name(event.source) }
+    };
+    Some(Item { threads: execution.threads.clone(), schedule: order.iter().map(step).collect(), ..Item::default() })
+}
+
 impl Candidates {
-    /// `None` if the run was not what its item says: an event wrote, or did not, where that could not be foretold.
-    pub(crate) fn of(execution: Execution, guide: &Guide, course: &Course) -> Option<Self> {
+    /// `None` if the run was not what its item says: what the program does depends on something else than its reads.
+    pub(crate) fn of(execution: Execution, course: &Course) -> Option<Self> {
         let item = &course.item;
         let name = |thread: u16| execution.threads.binary_search(&item.threads[thread as usize]).ok().map(|t| t as u16);
         let mut stamps = Vec::with_capacity(item.stamps.len() + execution.executed);
         for stamp in &item.stamps {
             stamps.push(Stamp { thread: name(stamp.thread)?, ..*stamp });
         }
-        let counts = |n: usize| guide.record.events[n].index < course.end_of(guide.record.events[n].thread);
-        let made: Vec<usize> = (0..guide.record.len()).filter(|&n| counts(n)).collect();
-        let scheduled = made.iter().zip(&execution.events).filter(|(n, _)| course.is_scheduled(**n));
-        for (step, (_, event)) in item.schedule.iter().zip(scheduled) {
+        for (step, event) in item.schedule.iter().zip(&execution.events) {
             let source = match step.source {
                 Source::Event(spot) => Source::Event(Spot { thread: name(spot.thread)?, ..spot }),
                 other => other,
@@ -56,12 +71,11 @@ impl Candidates {
             }
         }
         let fixed = stamps.len();
-        for (&n, event) in made.iter().zip(&execution.events).filter(|(n, _)| !course.is_scheduled(**n)) {
-            let origin = if course.keeps_promise(n) { Origin::Needed } else { Origin::Default };
-            stamps.push(Stamp { thread: event.spot.thread, origin });
-        }
+        let made = execution.events[..execution.executed].iter().skip(item.schedule.len());
+        stamps.extend(made.map(|event| Stamp { thread: event.spot.thread, origin: Origin::Default }));
         let cut = vec![0; execution.threads.len()];
-        Some(Self { execution, stamps, fixed, at: 0, cut, promised: Vec::new(), found: Vec::new() })
+        let loops = item.loops.clone();
+        Some(Self { execution, stamps, fixed, at: 0, cut, promised: Vec::new(), found: Vec::new(), loops })
     }
 
     /// The next class that is found from this run.
@@ -70,7 +84,8 @@ impl Candidates {
             let Stamp { thread, origin } = self.stamps[self.at];
             let spot = Spot { thread, index: self.cut[thread as usize] };
             let Some(id) = self.execution.at(spot) else {
-                debug_assert!(false, "a stamp without event");
+                // A failure has cut the run before all of its item was repeated.
+                self.at = self.stamps.len();
                 return None;
             };
             if origin != Origin::Needed && self.execution.is_executed(id) && self.execution.event(id).op.reads() {
@@ -101,14 +116,12 @@ impl Candidates {
         let before = writers.filter(|&&w| self.has(&self.cut, w) && self.execution.event(w).writes);
         let sources: Vec<_> = before.map(|&w| Source::Event(w)).chain([Source::Initial]).collect();
         for source in sources.into_iter().filter(|&s| s != event.source) {
-            let value = Some(self.execution.value(source, event.place));
-            let writes = self.execution.writes(&event, source, value) == Some(true);
-            let is_taken = self.is_promised(&event, &self.cut) || self.is_replaced(source, &event, &self.cut);
-            if writes && is_taken {
+            let writes = self.execution.would_write(&event, source);
+            if writes && self.is_replaced(source, &event, &self.cut) {
                 continue;
             }
             let changes = [Change { event: id, source, writes }];
-            if let Some(order) = order(&self.execution, &cut, &changes) {
+            if let Some(order) = order(&self.execution, &cut, &changes, &[]) {
                 self.add(Origin::Chosen, &order, id, &changes);
             }
         }
@@ -138,7 +151,6 @@ impl Candidates {
                 if !is_next(writer.spot)
                     || !is_next(event.spot)
                     || self.is_promised(&writer, &cut)
-                    || writer.op == Op::Unlock && self.is_promised(&event, &cut)
                     || matches!(event.source, Source::Event(s) if !self.has(&cut, s))
                     || self.is_replaced(source, &writer, &cut)
                 {
@@ -164,12 +176,12 @@ impl Candidates {
             return vec![Source::Nothing];
         }
         let all = self.execution.writers[writer.place as usize].iter();
-        let fits = |source: Source<Id>| {
-            let value = Some(self.execution.value(source, writer.place));
-            self.execution.writes(writer, source, value) == Some(true)
-        };
         let executed = all.filter(|&&s| self.execution.is_executed(s) && self.execution.event(s).writes);
-        executed.map(|&s| Source::Event(s)).chain([Source::Initial]).filter(|&s| fits(s)).collect()
+        executed
+            .map(|&s| Source::Event(s))
+            .chain([Source::Initial])
+            .filter(|&s| self.execution.would_write(writer, s))
+            .collect()
     }
 
     /// Whether the mutex of an acquisition is kept for another thread, once the events of `cut` have been.
@@ -181,7 +193,7 @@ impl Candidates {
 
     /// Whether this run is the one that begins with the events of `cut`, goes on with `event`, and then by default.
     fn is_parent(&self, cut: &Cut, event: Id) -> bool {
-        order(&self.execution, cut, &[])
+        order(&self.execution, cut, &[], &[])
             .is_some_and(|order| is_completed_by_default(&self.execution, &order, event, &self.promised))
     }
 
@@ -197,29 +209,18 @@ impl Candidates {
         cut[first.spot.thread as usize] += 1;
         let moved = Change { event: writer.id, source: writer.source, writes: true };
         if event.op == Op::Lock {
-            if let Some(order) = order(&self.execution, &cut, &[moved]) {
+            if let Some(order) = order(&self.execution, &cut, &[moved], &[]) {
                 let origin = Origin::Promised { index: event.spot.index };
                 self.add(origin, &order, id, &[moved]);
             }
             return;
         }
         cut[event.spot.thread as usize] += 1;
-        let value = match first.op {
-            Op::Store => Some(first.value),
-            // What another value would be changed to is not known.
-            _ => (first.source == writer.source && first.writes).then_some(first.value),
-        };
-        let outcomes = match self.execution.writes(&event, Source::Event(writer.id), value) {
-            Some(writes) => vec![writes],
-            // Most orders are possible either way; the run shows which way it is.
-            None => vec![true, false],
-        };
-        for writes in outcomes {
-            let changes = [moved, Change { event: id, source: Source::Event(writer.id), writes }];
-            if let Some(order) = order(&self.execution, &cut, &changes) {
-                self.add(Origin::Chosen, &order, id, &changes);
-                return;
-            }
+        // Nothing else reads what is moved, so whether the event writes as well makes no difference to the order.
+        let read = Change { event: id, source: Source::Event(writer.id), writes: event.op.may_write() };
+        let changes = [moved, read];
+        if let Some(order) = order(&self.execution, &cut, &changes, &[]) {
+            self.add(Origin::Chosen, &order, id, &changes);
         }
     }
 
@@ -234,7 +235,13 @@ impl Candidates {
             Step { thread: spot_of(id).thread, source: self.execution.name(source) }
         };
         let schedule = order.iter().map(step).collect();
-        self.found.push(Item { threads: self.execution.threads.clone(), stamps, schedule });
+        let is_kept = |round: &Round| {
+            let of_thread = |id: &&Id| self.execution.threads[spot_of(**id).thread as usize] == round.thread;
+            let is_changed = |c: &Change| of_thread(&&c.event) && spot_of(c.event).index < round.index;
+            order.iter().filter(of_thread).count() as u32 >= round.index && !changes.iter().any(is_changed)
+        };
+        let loops = self.loops.iter().copied().filter(|(round, _)| is_kept(round)).collect();
+        self.found.push(Item { threads: self.execution.threads.clone(), stamps, schedule, loops });
     }
 
     fn has(&self, cut: &Cut, id: Id) -> bool {

@@ -7,52 +7,43 @@ use crate::monitor::OpKind;
 use crate::runtime::rt::{Rt, bits};
 
 use super::execution::unknown;
-use super::item::{Item, Origin};
+use super::item::{Item, Origin, Round};
 
 /// Rounds after which a loop that finds the same again and again counts as one that does not give up by itself.
 const PATIENCE: u32 = 64;
+/// Most steps of a thread that goes on alone.
+const MAX_ALONE: usize = 4_096;
+
+/// What the program does depends on more than what it reads.
+pub(crate) const NOT_AGAIN: &str = "a run cannot be repeated: the program is not deterministic";
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Course {
     pub(crate) item: Item,
     at: usize,
-    /// Scheduled steps that each thread has left.
-    left: Vec<u32>,
-    /// The rounds that the schedule makes threads go round in vain have been looked at in an earlier run.
-    was_tested: bool,
-    alone: Option<Alone>,
-    /// Threads, by number, that would go round for ever, with how many events they had when they began to.
+    /// Threads, by number, whose loops never end, with how many of their events count.
     hopeless: BTreeMap<u32, u32>,
-    /// Events that kept a promise.
-    kept: Vec<usize>,
-    /// Events that are not of the schedule, in the middle of it.
-    inserted: Vec<usize>,
-    /// The run says nothing of the item: it must be made again.
-    pub(crate) is_spoilt: bool,
-    /// A step of the schedule could not be made, or is of a round too many.
-    pub(crate) is_impossible: bool,
+    /// A loop of which it must be known whether it ends, before the run can be made.
+    pub(crate) question: Option<Round>,
+    /// The run is only to learn whether the loop of this thread ends.
+    asks_for: Option<u64>,
+    /// What it learned, if the thread has not failed.
+    pub(crate) answer: Option<bool>,
     /// Why no class can be told of the run.
     pub(crate) error: Option<String>,
     /// The run ended since threads wait in loops for what others may have written later.
     pub(crate) is_blocked: bool,
 }
 
-/// A thread whose loop has found the same twice goes on alone: does it give up by itself?
-#[derive(Clone, Copy, Debug)]
-struct Alone {
-    number: u32,
-    /// How many events it had before.
-    began: u32,
-    /// The schedule makes it go round once more, so what it does alone is only to learn that.
-    is_test: bool,
-}
-
 impl Course {
-    pub(crate) fn new(item: Item, was_tested: bool) -> Self {
-        let mut left = vec![0; item.threads.len()];
-        item.schedule.iter().for_each(|step| left[step.thread as usize] += 1);
-        Self { item, left, was_tested, ..Self::default() }
+    pub(crate) fn new(item: Item) -> Self {
+        Self { item, ..Self::default() }
+    }
+
+    /// A run of the schedule of `item` and then of one thread alone, to see whether its loop ends.
+    pub(crate) fn asking(item: Item, thread: u64) -> Self {
+        Self { item, asks_for: Some(thread), ..Self::default() }
     }
 
     /// How many of a thread's events count: those of rounds that would be made for ever do not.
@@ -60,63 +51,42 @@ impl Course {
         self.hopeless.get(&thread).copied().unwrap_or(u32::MAX)
     }
 
-    /// Whether an event kept a promise.
-    pub(crate) fn keeps_promise(&self, event: usize) -> bool {
-        self.kept.binary_search(&event).is_ok()
-    }
-
-    /// Whether an event is one of the schedule.
-    pub(crate) fn is_scheduled(&self, event: usize) -> bool {
-        event < self.item.schedule.len() + self.inserted.len() && self.inserted.binary_search(&event).is_err()
-    }
-
     /// The slot that goes on; `None` if the run is over.
     pub(crate) fn next_thread(&mut self, guide: &mut Guide, r: &mut Rt) -> Option<usize> {
         guide.look_for_spins(r);
-        let alone = self.goes_round(guide, r);
-        if self.is_impossible || self.is_spoilt {
-            guide.verdict = Verdict::Infeasible;
-            return None;
-        }
-        let slot = match (alone, self.item.schedule.get(self.at)) {
-            (Some(slot), step) => {
-                if step.is_some() {
-                    self.inserted.push(guide.record.len());
+        self.meets_loop(guide, r);
+        let slot = match (self.item.schedule.get(self.at), self.asks_for) {
+            _ if self.question.is_some() => None,
+            (Some(step), _) => {
+                self.at += 1;
+                let key = self.item.threads[step.thread as usize];
+                let slot = bits(r.enabled).find(|&t| guide.key(r, t) == key);
+                if slot.is_none() {
+                    self.error = Some(String::from(NOT_AGAIN));
                 }
                 slot
             }
-            (None, Some(step)) => {
-                self.at += 1;
-                self.left[step.thread as usize] -= 1;
-                let key = self.item.threads[step.thread as usize];
-                let slot = bits(r.enabled).find(|&t| guide.key(r, t) == key);
-                self.is_impossible |= slot.is_none();
-                if slot.is_none() {
-                    guide.verdict = Verdict::Infeasible;
-                }
-                slot?
-            }
-            (None, None) => self.by_default(guide, r)?,
+            (None, Some(key)) => self.alone(guide, r, key),
+            (None, None) => self.by_default(guide, r),
         };
-        guide.start(r, slot, false, 0, 0);
-        Some(slot)
+        guide.start(r, slot?, false, 0, 0);
+        slot
     }
 
     fn by_default(&mut self, guide: &mut Guide, r: &mut Rt) -> Option<usize> {
         let kept = self.kept_mutexes(guide, r);
         if let Some(&(slot, _)) = kept.iter().find(|(slot, _)| r.enabled >> slot & 1 == 1) {
-            self.kept.push(guide.record.len());
             return Some(slot);
         }
         let (mut able, mut tries) = (Vec::new(), Vec::new());
         let hopeful: Vec<_> = bits(r.enabled).filter(|&t| !self.hopeless.contains_key(&r.number[t])).collect();
         for slot in hopeful {
             let kind = r.pending[slot].kind;
-            let mutex = if matches!(kind, OpKind::Lock | OpKind::TryLock) { operation(r, slot) } else { None };
-            if mutex.is_none() || kept.iter().all(|k| k.1 != mutex) {
-                able.push((kind.gives_way(), guide.key(r, slot), slot));
-            } else if kind == OpKind::TryLock {
+            // One that is kept and free is taken above, so nobody else can be about to lock it.
+            if kind == OpKind::TryLock && kept.iter().any(|k| k.1 == operation(r, slot)) {
                 tries.push(slot);
+            } else {
+                able.push((kind.gives_way(), guide.key(r, slot), slot));
             }
         }
         let last = guide.record.events.last().map(|e| e.thread);
@@ -157,38 +127,36 @@ impl Course {
         kept
     }
 
-    /// The slot of a thread that goes on alone since its loop has found the same twice, in case it gives up by itself. What
-    /// it finds must still be there, so this is done at once, even in the middle of the schedule.
-    fn goes_round(&mut self, guide: &Guide, r: &Rt) -> Option<usize> {
-        let Some(alone) = self.alone else { return self.begins_round(guide, r) };
-        let slot = bits(r.enabled).find(|&t| r.number[t] == alone.number);
-        let rounds = slot.and_then(|t| match r.pending[t].kind {
-            OpKind::Load => Some(1),
-            OpKind::Yield => Some(guide.repeated_rounds(r, t)),
-            _ => None,
-        });
-        match rounds {
-            Some(1..=PATIENCE) => return slot,
-            None | Some(0) => self.is_spoilt = alone.is_test,
-            // It would go on for ever. That it goes round once more before it finds something else shows nothing new.
-            Some(_) if alone.is_test => self.is_impossible = true,
-            Some(_) => drop(self.hopeless.insert(alone.number, alone.began)),
+    /// A thread has found the same in two rounds of a loop. If that goes on for ever when nothing changes, it goes on no
+    /// more. This must not depend on what has happened to change in this run, so it is not tried here.
+    fn meets_loop(&mut self, guide: &Guide, r: &Rt) {
+        let Some(number) = guide.record.events.last().map(|e| e.thread).filter(|_| self.asks_for.is_none()) else {
+            return;
+        };
+        let yields = |&t: &usize| r.number[t] == number && r.pending[t].kind == OpKind::Yield;
+        let Some(slot) = bits(r.enabled).find(yields) else { return };
+        let round = Round { thread: guide.key(r, slot), index: guide.record.threads[number as usize].events };
+        if guide.repeated_rounds(r, slot) == 1 && !self.hopeless.contains_key(&number) {
+            match self.item.loops.iter().find(|known| known.0 == round) {
+                Some((_, true)) => {}
+                Some((_, false)) => drop(self.hopeless.insert(number, round.index)),
+                None => self.question = Some(round),
+            }
         }
-        self.alone = None;
-        None
     }
 
-    fn begins_round(&mut self, guide: &Guide, r: &Rt) -> Option<usize> {
-        let number = guide.record.events.last()?.thread;
-        let slot = bits(r.enabled).find(|&t| r.number[t] == number && r.pending[t].kind == OpKind::Yield)?;
-        let key = guide.key(r, slot);
-        let is_test = self.item.threads.iter().zip(&self.left).any(|(&k, &left)| k == key && left > 0);
-        if guide.rounds(r, slot) == 0 || self.hopeless.contains_key(&number) || is_test && self.was_tested {
-            return None;
+    /// The slot of the thread that goes on alone, until its loop has ended, or has gone round too often.
+    fn alone(&mut self, guide: &Guide, r: &Rt, key: u64) -> Option<usize> {
+        let slot = bits(r.enabled).find(|&t| guide.key(r, t) == key);
+        let rounds = slot.filter(|&t| r.pending[t].kind == OpKind::Yield).map(|t| guide.repeated_rounds(r, t));
+        let is_long = guide.record.len() > self.item.schedule.len() + MAX_ALONE;
+        match (slot, rounds) {
+            (None, _) | (_, Some(0)) => self.answer = Some(true),
+            (_, Some(PATIENCE..)) => self.answer = Some(false),
+            _ if is_long => self.answer = Some(true),
+            _ => return slot,
         }
-        let began = guide.record.threads[number as usize].events;
-        self.alone = Some(Alone { number, began, is_test });
-        Some(slot)
+        None
     }
 
     /// Nobody can go on but those whose loops do not end. If they have seen the last of what they wait for, they never

@@ -23,6 +23,7 @@ const NOWHERE: u32 = u32::MAX;
 pub(crate) enum Op {
     /// Nothing that others see.
     Local,
+    Yield,
     Load,
     Store,
     Rmw,
@@ -57,7 +58,7 @@ impl Op {
     }
 
     pub(crate) const fn may_write(self) -> bool {
-        !matches!(self, Self::Local | Self::Load)
+        !matches!(self, Self::Local | Self::Yield | Self::Load)
     }
 }
 
@@ -73,6 +74,8 @@ pub(crate) struct Event {
     pub(crate) value: u64,
     /// Compare-and-swap: the value that it wants to find.
     pub(crate) expected: u64,
+    /// Compare-and-swap of something that is no number: it wants to find what its thread read last.
+    wanted: Option<Source<Id>>,
 }
 
 /// An event of one thread, and all that follow it there, come after the first `count` events of another one.
@@ -85,6 +88,10 @@ pub(crate) struct After {
 
 /// How many of the first events of each thread are meant.
 pub(crate) type Cut = Vec<u32>;
+
+/// An event of a test: what it does, where, what it reads, whether it writes.
+#[cfg(test)]
+pub(crate) type Sketch = (Op, u32, Source<Id>, bool);
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -127,7 +134,8 @@ impl Execution {
             // Rounds of a loop that would never end are not part of it.
             if event.index < course.end_of(event.thread) {
                 let thread = made.thread(record.threads[event.thread as usize].key);
-                made.add(Spot { thread, index: event.index }, access, &mut places);
+                let op = if event.kind == OpKind::Yield { Op::Yield } else { Op::Local };
+                made.add(Spot { thread, index: event.index }, op, access, &mut places)?;
             }
         }
         if !record.choices.is_empty() {
@@ -152,6 +160,7 @@ impl Execution {
                     writes: true,
                     value: 0,
                     expected: 0,
+                    wanted: None,
                 });
             }
         }
@@ -167,15 +176,36 @@ impl Execution {
         Ok(made)
     }
 
-    fn add(&mut self, spot: Spot, access: Option<&Access>, places: &mut Places) {
+    /// The events of each thread, with so many places.
+    #[cfg(test)]
+    pub(crate) fn of_events(threads: &[Vec<Sketch>], places: usize) -> Self {
+        let mut made = Self {
+            threads: (0..threads.len() as u64).collect(),
+            by_thread: vec![Vec::new(); threads.len()],
+            ties: vec![Vec::new(); threads.len()],
+            first_values: vec![0; places],
+            ..Self::default()
+        };
+        for (thread, events) in (0..).zip(threads) {
+            for (index, &(op, place, source, writes)) in (0..).zip(events) {
+                let spot = Spot { thread, index };
+                made.push(Event { spot, op, place, source, writes, value: 0, expected: 0, wanted: None });
+            }
+        }
+        made.executed = made.events.len();
+        made
+    }
+
+    fn add(&mut self, spot: Spot, unseen: Op, access: Option<&Access>, places: &mut Places) -> Result<(), String> {
         let local = Event {
             spot,
-            op: Op::Local,
+            op: unseen,
             place: NOWHERE,
             source: Source::Nothing,
             writes: false,
             value: 0,
             expected: 0,
+            wanted: None,
         };
         let event = match access.and_then(|a| Some((a, Op::of(a.kind)?))) {
             None => local,
@@ -183,13 +213,30 @@ impl Execution {
                 let place = places.of(a.object, || a.found);
                 let writes = op.may_write() && (a.success || !matches!(op, Op::Cas | Op::TryLock));
                 let source = if op.reads() { places.last[place as usize] } else { Source::Nothing };
+                let expected = match source {
+                    Source::Event(write) => self.event(write).value,
+                    Source::Initial => places.first_values[place as usize],
+                    Source::Nothing => a.found,
+                };
+                if a.found != expected && !a.is_opaque() {
+                    // No event has changed it.
+                    return Err(unknown("get_mut"));
+                }
                 if writes {
                     places.last[place as usize] = Source::Event(self.events.len() as Id);
                 }
-                Event { op, place, source, writes, value: a.value, expected: a.expected, ..local }
+                let wanted = if a.is_opaque() { self.last_read(spot.thread, place) } else { None };
+                Event { op, place, source, writes, value: a.value, expected: a.expected, wanted, ..local }
             }
         };
         self.push(event);
+        Ok(())
+    }
+
+    /// What the last load of a place by a thread read.
+    fn last_read(&self, thread: u16, place: u32) -> Option<Source<Id>> {
+        let own = self.by_thread[thread as usize].iter().rev().map(|&id| self.event(id));
+        own.into_iter().find(|e| e.op == Op::Load && e.place == place).map(|e| e.source)
     }
 
     fn push(&mut self, event: Event) {
@@ -270,7 +317,7 @@ impl Execution {
     }
 
     /// The value of an atomic that a source leaves.
-    pub(crate) fn value(&self, source: Source<Id>, place: u32) -> u64 {
+    fn value(&self, source: Source<Id>, place: u32) -> u64 {
         match source {
             Source::Event(id) => self.event(id).value,
             _ => self.first_values[place as usize],
@@ -289,15 +336,16 @@ impl Execution {
         ties.all(|tie| done[tie.other as usize] >= tie.count)
     }
 
-    /// Whether an event would write if it read from `source`; `None` if that depends on a value that is not known.
-    pub(crate) fn writes(&self, event: &Event, source: Source<Id>, value: Option<u64>) -> Option<bool> {
+    /// Whether an event would write if it read from `source`, which left what it does here.
+    pub(crate) fn would_write(&self, event: &Event, source: Source<Id>) -> bool {
         match event.op {
-            Op::Cas => value.map(|value| value == event.expected),
-            Op::Lock | Op::TryLock => Some(match source {
+            Op::Cas if event.wanted.is_some() => event.wanted == Some(source),
+            Op::Cas => self.value(source, event.place) == event.expected,
+            Op::Lock | Op::TryLock => match source {
                 Source::Event(s) => self.event(s).op == Op::Unlock,
                 _ => true,
-            }),
-            op => Some(op.may_write()),
+            },
+            op => op.may_write(),
         }
     }
 

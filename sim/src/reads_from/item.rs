@@ -31,7 +31,7 @@ pub(crate) enum Origin {
     /// Likewise, of the acquisition of a mutex: it comes right after another acquisition, whenever that one is released,
     /// if ever. The event itself is still to come.
     Promised { index: u32 },
-    /// Something chosen needs it, or it keeps a promise.
+    /// Something chosen needs it.
     Needed,
 }
 
@@ -50,6 +50,15 @@ pub(crate) struct Step {
     pub(crate) source: Source<Spot>,
 }
 
+/// The end of a round of a loop that found the same as the one before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Round {
+    /// The thread's place in the tree of threads.
+    pub(crate) thread: u64,
+    /// How many events the thread has had.
+    pub(crate) index: u32,
+}
+
 /// See the module. It carries all that another worker needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Item {
@@ -58,11 +67,13 @@ pub(crate) struct Item {
     pub(crate) stamps: Vec<Stamp>,
     /// The same events in an order in which they can be run.
     pub(crate) schedule: Vec<Step>,
+    /// Rounds, and whether their loops end by themselves if nothing changes.
+    pub(crate) loops: Vec<(Round, bool)>,
 }
 
 impl Default for Item {
     /// All classes.
     fn default() -> Self {
-        Self { threads: Arc::new([]), stamps: Vec::new(), schedule: Vec::new() }
+        Self { threads: Arc::new([]), stamps: Vec::new(), schedule: Vec::new(), loops: Vec::new() }
     }
 }

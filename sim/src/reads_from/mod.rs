@@ -38,12 +38,15 @@
 //!
 //! # Limits
 //!
-//! Atomics, fences, mutexes, start and join of threads, `yield_now`; no choices of values and no faults. Anything else is
-//! refused by name. So are two threads that `try_lock` mutexes which are promised to others, if nobody else can go on.
+//! Atomics, snapshot cells, fences, mutexes, start and join of threads, `yield_now`; no choices of values and no faults.
+//! Anything else is refused by name. So are two threads that `try_lock` mutexes which are promised to others, if nobody else can go on.
 //!
-//! A loop that waits (with `yield_now` or `spin_loop`) and finds the same in two rounds in a row goes on alone; if it
-//! gives up within 64 rounds that is a class like any other. If not, the thread is taken out of this run, and the run is
-//! counted as blocked unless what the loop found was the last there is: then it fails as a livelock.
+//! A loop that waits (with `yield_now` or `spin_loop`) and finds the same in two rounds in a row either gives up by itself
+//! within 64 rounds if nothing changes: then it is a loop like any other. Or it does not: then the thread is taken out of
+//! the run there, which is counted as blocked unless what the loop found was the last there is: then it fails as a
+//! livelock. What the thread would have found later, it finds after fewer rounds in another class. Which of the two it is
+//! must depend on the class alone, so it is learned from a run of what the thread needs and nothing else, and handed on
+//! with the items that contain those rounds.
 
 pub(crate) mod candidates;
 pub(crate) mod course;

@@ -17,9 +17,23 @@ pub(crate) struct Change {
 }
 
 /// The first `cut` events of each thread in an order in which they can be run; `None` if there is none. The same events
-/// with the same sources give the same order, whatever execution they are part of.
-pub(crate) fn order(execution: &Execution, cut: &Cut, changes: &[Change]) -> Option<Vec<Id>> {
-    Search::new(execution, cut, changes).run()
+/// with the same sources give the same order, whatever execution they are part of. At its end the places of `finals` hold
+/// what these sources left.
+pub(crate) fn order(
+    execution: &Execution,
+    cut: &Cut,
+    changes: &[Change],
+    finals: &[(u32, Source<Id>)],
+) -> Option<Vec<Id>> {
+    let mut search = Search::new(execution, cut, changes);
+    // Somebody is still to read them, so nobody may write there.
+    for &(place, source) in finals {
+        if let Some(slot) = execution.slot(source, place) {
+            search.readers[slot] += 1;
+        }
+    }
+    let last = |search: &[Source<Id>]| finals.iter().all(|&(place, source)| search[place as usize] == source);
+    search.run().filter(|(_, left)| last(left)).map(|(order, _)| order)
 }
 
 /// What an event reads and whether it writes, with the changes.
@@ -75,13 +89,14 @@ impl<'a> Search<'a> {
         search
     }
 
-    fn run(mut self) -> Option<Vec<Id>> {
+    /// The order, and who wrote last to each place.
+    fn run(mut self) -> Option<(Vec<Id>, Vec<Source<Id>>)> {
         let total: u32 = self.cut.iter().sum();
         let mut branches = Vec::new();
         loop {
             self.read_all();
             if self.order.len() == total as usize {
-                return Some(self.order);
+                return Some((self.order, self.last));
             }
             if self.failed.is_empty() || !self.failed.contains(&self.state()) {
                 branches.push(Branch { next: 0, mark: self.order.len(), before: Source::Initial });
@@ -186,7 +201,7 @@ impl<'a> Search<'a> {
 }
 
 /// Whether a run that begins with `order`, goes on with `event` and then always with the first thread that can is the
-/// execution. `promised` names mutexes that are kept for a thread: by thread, number of its event, and mutex.
+/// execution. `promised` are the acquisitions of mutexes that are kept for them.
 pub(crate) fn is_completed_by_default(
     execution: &Execution,
     order: &[Id],
@@ -229,7 +244,7 @@ impl Run<'_> {
         let event = self.execution.event(id);
         self.done[event.spot.thread as usize] += 1;
         self.made += 1;
-        if event.op == Op::Local {
+        if matches!(event.op, Op::Local | Op::Yield) {
             return true;
         }
         let place = event.place as usize;
@@ -248,19 +263,96 @@ impl Run<'_> {
     }
 
     fn next(&self, promised: &[(Spot, u32)]) -> Option<Id> {
-        let kept: Vec<_> = promised.iter().filter(|(spot, _)| self.done[spot.thread as usize] == spot.index).collect();
         let able = |thread: u16| {
             let spot = Spot { thread, index: self.done[thread as usize] };
             let id = self.execution.at(spot).filter(|_| self.execution.is_free(spot, &self.done))?;
             let event = self.execution.event(id);
             (event.op != Op::Lock || !self.held[event.place as usize]).then_some(id)
         };
-        let keeps = kept.iter().find_map(|(spot, _)| able(spot.thread));
-        keeps.or_else(|| {
-            (0..self.done.len() as u16).filter_map(able).find(|&id| {
-                let event = self.execution.event(id);
-                event.op != Op::Lock || kept.iter().all(|&&(_, place)| place != event.place)
-            })
+        let kept = promised.iter().filter(|(spot, _)| self.done[spot.thread as usize] == spot.index);
+        let keeps = kept.into_iter().find_map(|(spot, _)| able(spot.thread));
+        // A mutex that is free and promised is taken by whom it is promised to.
+        keeps.or_else(|| (0..self.done.len() as u16).find_map(able))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::execution::Sketch;
+    use super::*;
+
+    /// Splitmix64.
+    fn random(state: &mut u64) -> u64 {
+        *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        crate::choice::finalise(*state)
+    }
+
+    /// Threads of loads, stores and read-modify-writes whose sources are any write of the place, or the first value.
+    fn events(state: &mut u64) -> Vec<Vec<Sketch>> {
+        let mut threads: Vec<Vec<Sketch>> = Vec::new();
+        for _ in 0..3 {
+            let n = 1 + random(state) % 4;
+            let event = |state: &mut u64| {
+                let op = [Op::Load, Op::Load, Op::Store, Op::Rmw][(random(state) % 4) as usize];
+                (op, (random(state) % 2) as u32, Source::Nothing, op != Op::Load)
+            };
+            threads.push((0..n).map(|_| event(state)).collect());
+        }
+        let all: Vec<_> = threads.iter().flatten().copied().collect();
+        for (id, event) in threads.iter_mut().flatten().enumerate().filter(|(_, e)| e.0 != Op::Store) {
+            let writes = (0..all.len()).filter(|&w| w != id && all[w].1 == event.1 && all[w].3);
+            let sources: Vec<_> = writes.map(|w| Source::Event(w as Id)).chain([Source::Initial]).collect();
+            event.2 = sources[random(state) as usize % sources.len()];
+        }
+        threads
+    }
+
+    /// Whether the events that are left can be run in any order at all.
+    fn can_go_on(execution: &Execution, done: &mut Vec<u32>, last: &mut Vec<Source<Id>>) -> bool {
+        let next = |thread: usize, done: &[u32]| execution.at(Spot { thread: thread as u16, index: done[thread] });
+        if (0..done.len()).all(|thread| next(thread, done).is_none()) {
+            return true;
+        }
+        (0..done.len()).any(|thread| {
+            let Some(id) = next(thread, done) else { return false };
+            let event = execution.event(id);
+            let place = event.place as usize;
+            if event.op.reads() && last[place] != event.source {
+                return false;
+            }
+            let before = last[place];
+            done[thread] += 1;
+            if event.writes {
+                last[place] = Source::Event(id);
+            }
+            let good = can_go_on(execution, done, last);
+            done[thread] -= 1;
+            last[place] = before;
+            good
         })
+    }
+
+    #[test]
+    fn an_order_is_found_if_there_is_one() {
+        let (mut state, mut possible, mut searched) = (7, 0, 0);
+        for _ in 0..20_000 {
+            let execution = Execution::of_events(&events(&mut state), 2);
+            let cut: Cut = execution.by_thread.iter().map(|events| events.len() as u32).collect();
+            let expected = can_go_on(&execution, &mut vec![0; 3], &mut vec![Source::Initial; 2]);
+            let found = order(&execution, &cut, &[], &[]);
+            assert_eq!(found.is_some(), expected, "{:?}", execution.events);
+            possible += u32::from(expected);
+            let Some(found) = found else { continue };
+            searched += u32::from(!found.is_sorted());
+            let mut last = [Source::Initial; 2];
+            for &id in &found {
+                let event = execution.event(id);
+                assert!(!event.op.reads() || last[event.place as usize] == event.source);
+                if event.writes {
+                    last[event.place as usize] = Source::Event(id);
+                }
+            }
+        }
+        assert!(possible > 500 && searched > 300, "{possible} possible, {searched} in another order than the threads");
     }
 }

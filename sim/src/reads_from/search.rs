@@ -17,8 +17,8 @@ use crate::explore::worker::Worker;
 use crate::runtime::execution::{Detail, Outcome};
 use crate::strategy::{Active, Plan};
 
-use super::candidates::Candidates;
-use super::course::Course;
+use super::candidates::{self, Candidates};
+use super::course::{Course, NOT_AGAIN};
 use super::execution::Execution;
 use super::item::Item;
 
@@ -170,27 +170,16 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
         if self.shared.executions.fetch_add(1, Ordering::Relaxed) >= limit {
             return self.stop();
         }
-        let (mut outcome, mut guide, mut course) = self.run(item, false);
-        if course.is_spoilt {
-            self.worker.report.exhaustive.probes += 1;
-            self.guide = Some(guide);
-            (outcome, guide, course) = self.run(course.item, true);
-        }
-        let found = if let Some(error) = course.error.clone() {
-            Err(error)
-        } else if course.is_impossible {
-            Ok(None)
-        } else {
-            Execution::of(&guide, &course).map(|execution| Candidates::of(execution, &guide, &course))
+        let (outcome, mut guide, course) = self.run_item(item);
+        let found = match course.error.clone() {
+            Some(error) => Err(error),
+            None => Execution::of(&guide, &course)
+                .and_then(|execution| Candidates::of(execution, &course).ok_or_else(|| String::from(NOT_AGAIN))),
         };
         match found {
-            Ok(Some(candidates)) => {
+            Ok(candidates) => {
                 self.count(outcome, &mut guide, course.is_blocked);
                 self.push(candidates);
-            }
-            Ok(None) => {
-                self.worker.report.exhaustive.probes += 1;
-                self.shared.executions.fetch_sub(1, Ordering::Relaxed);
             }
             Err(error) => {
                 let kind = FailureKind::of_payload(STRATEGY_PANIC, Box::new(error));
@@ -202,10 +191,35 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
         self.guide = Some(guide);
     }
 
-    fn run(&mut self, item: Item, was_tested: bool) -> (Outcome, Box<Guide>, Box<Course>) {
+    /// Runs an item. Where that depends on whether a loop ends, learns that first.
+    fn run_item(&mut self, item: Item) -> (Outcome, Box<Guide>, Box<Course>) {
+        let mut course = Course::new(item);
+        loop {
+            let (outcome, guide, made) = self.run(course);
+            let Some(round) = made.question else { return (outcome, guide, made) };
+            let asking = Execution::of(&guide, &made).map(|execution| candidates::asking(&execution, round));
+            self.guide = Some(guide);
+            self.worker.report.exhaustive.probes += 1;
+            let ends = match asking {
+                Ok(Some(item)) => {
+                    self.worker.report.exhaustive.probes += 1;
+                    let (_, guide, made) = self.run(Course::asking(item, round.thread));
+                    self.guide = Some(guide);
+                    made.answer != Some(false)
+                }
+                // What it does not know is found again in the run itself.
+                _ => true,
+            };
+            let mut item = made.item;
+            item.loops.push((round, ends));
+            course = Course::new(item);
+        }
+    }
+
+    fn run(&mut self, course: Course) -> (Outcome, Box<Guide>, Box<Course>) {
         let mut guide = self.guide.take().unwrap_or_else(|| Guide::new(Nothing::default()));
         guide.begin(Nothing::default());
-        guide.course = Some(Box::new(Course::new(item, was_tested)));
+        guide.course = Some(Box::new(course));
         let seed = self.explorer.seeds.start;
         let outcome = self.worker.run_plan(seed, Plan::Asked(Active::Guided(guide)), Detail::Order);
         let Active::Guided(mut guide) = self.worker.machine.take_active() else {

@@ -80,6 +80,19 @@ impl Simulated {
         }
     }
 
+    /// Notes a compare-and-swap of something that is no number. What it found agrees with how it ended in no way that it
+    /// could for an atomic, so that others can tell: see `Access::is_opaque`.
+    #[inline(always)]
+    pub(crate) fn after_exchange(self, header: &Header, swapped: bool, location: &'static Location<'static>) {
+        let values = Values { found: swapped.into(), ..Values::default() };
+        // SAFETY: as in `is_watched`.
+        unsafe {
+            if (*self.0).track {
+                record::executed_with(self.0, header, OpKind::Cas, swapped, values, location);
+            }
+        }
+    }
+
     /// Does the operation on an atomic whose value is `present`, and notes it. `change` is what a read-modify-write makes
     /// of the value that it finds.
     #[inline(never)]

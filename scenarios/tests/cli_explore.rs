@@ -227,7 +227,7 @@ fn bad_input_says_what_was_expected() {
     write("newer.json", &text.replacen("\"version\":1", "\"version\":2", 1));
     write("other.json", "{\"format\":\"interleaf-trace\",\"version\":1}");
     let cases: &[(&[&str], &str)] = &[
-        (&["ledger"], "expected the name of one, found `ledger`, which is in 9 names"),
+        (&["ledger"], "expected the name of one, found `ledger`, which is in 15 names"),
         (&[SMALL, "--max", "many"], "invalid value 'many' for '--max <N>'"),
         (&[SMALL, "--preemptions", "few"], "invalid value 'few' for '--preemptions <K>'"),
         (&[SMALL, "--iterative"], "--preemptions <K>"),

@@ -37,14 +37,14 @@ fn assert_holds(story: &Scenario, seeds: Range<u64>) {
 fn stories_of_the_ledger_hold() {
     stories(|e| e == Expected::Holds)
         .filter(|s| s.name.starts_with("ledger."))
-        .for_each(|s| assert_holds(s, runs(s, 20_000)));
+        .for_each(|s| assert_holds(s, runs(s, 4_000)));
 }
 
 #[test]
 fn stories_of_the_schedulers_hold() {
     stories(|e| e == Expected::Holds)
         .filter(|s| s.name.starts_with("scheduler."))
-        .for_each(|s| assert_holds(s, runs(s, 20_000)));
+        .for_each(|s| assert_holds(s, runs(s, 4_000)));
 }
 
 #[test]

@@ -56,6 +56,8 @@ struct Search<'a> {
     last: Vec<Source<Id>>,
     /// How many events have still to read each write, and each first value.
     readers: Vec<u32>,
+    /// Writes to come, by place.
+    writes: Vec<u32>,
     failed: BTreeSet<Vec<u32>>,
 }
 
@@ -78,11 +80,15 @@ impl<'a> Search<'a> {
             before: Vec::new(),
             last: vec![Source::Initial; execution.places()],
             readers: vec![0; execution.events.len() + execution.places()],
+            writes: vec![0; execution.places()],
             failed: BTreeSet::new(),
         };
         for (thread, &count) in cut.iter().enumerate() {
             for &id in &execution.by_thread[thread][..count as usize] {
-                let source = changed(execution, changes, id).0;
+                let (source, writes) = changed(execution, changes, id);
+                if writes {
+                    search.writes[execution.event(id).place as usize] += 1;
+                }
                 if let Some(slot) = execution.slot(source, execution.event(id).place) {
                     search.readers[slot] += 1;
                 }
@@ -123,7 +129,8 @@ impl<'a> Search<'a> {
             for thread in 0..self.cut.len() {
                 while let Some((id, source, writes)) = self.next(thread) {
                     let event = self.execution.event(id);
-                    let is_next = event.op.reads() || event.op == Op::Unlock;
+                    let is_last = || self.writes[event.place as usize] == 1;
+                    let is_next = writes && (event.op.reads() || event.op == Op::Unlock || is_last());
                     let can = if writes { is_next && self.can_write(id, source) } else { self.can_read(id, source) };
                     if !can {
                         break;
@@ -185,6 +192,7 @@ impl<'a> Search<'a> {
         self.before.push(self.last.get(event.place as usize).copied().unwrap_or(Source::Nothing));
         if writes {
             self.last[event.place as usize] = Source::Event(id);
+            self.writes[event.place as usize] -= 1;
         }
     }
 
@@ -200,6 +208,7 @@ impl<'a> Search<'a> {
             self.done[event.spot.thread as usize] -= 1;
             if writes {
                 self.last[event.place as usize] = before;
+                self.writes[event.place as usize] += 1;
             }
         }
     }

@@ -50,10 +50,14 @@ struct Search<'a> {
     changes: &'a [Change],
     done: Vec<u32>,
     order: Vec<Id>,
+    /// For each event of the order, who had written last to its place before it.
+    before: Vec<Source<Id>>,
     /// Who wrote last, by place.
     last: Vec<Source<Id>>,
     /// How many events have still to read each write, and each first value.
     readers: Vec<u32>,
+    /// Writes to come, by place.
+    writes: Vec<u32>,
     failed: BTreeSet<Vec<u32>>,
 }
 
@@ -63,7 +67,6 @@ struct Branch {
     next: usize,
     /// Length of the order before the write.
     mark: usize,
-    before: Source<Id>,
 }
 
 impl<'a> Search<'a> {
@@ -74,13 +77,18 @@ impl<'a> Search<'a> {
             changes,
             done: vec![0; cut.len()],
             order: Vec::with_capacity(cut.iter().sum::<u32>() as usize),
+            before: Vec::new(),
             last: vec![Source::Initial; execution.places()],
             readers: vec![0; execution.events.len() + execution.places()],
+            writes: vec![0; execution.places()],
             failed: BTreeSet::new(),
         };
         for (thread, &count) in cut.iter().enumerate() {
             for &id in &execution.by_thread[thread][..count as usize] {
-                let source = changed(execution, changes, id).0;
+                let (source, writes) = changed(execution, changes, id);
+                if writes {
+                    search.writes[execution.event(id).place as usize] += 1;
+                }
                 if let Some(slot) = execution.slot(source, execution.event(id).place) {
                     search.readers[slot] += 1;
                 }
@@ -99,7 +107,7 @@ impl<'a> Search<'a> {
                 return Some((self.order, self.last));
             }
             if self.failed.is_empty() || !self.failed.contains(&self.state()) {
-                branches.push(Branch { next: 0, mark: self.order.len(), before: Source::Initial });
+                branches.push(Branch { next: 0, mark: self.order.len() });
             } else {
                 self.back(branches.last()?);
             }
@@ -112,17 +120,22 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// All events that write nothing and can come next do: that is never wrong.
+    /// All events that can come next and keep nobody from anything do: those that write nothing, and those before which
+    /// nobody else can write to their place. A read-modify-write comes right behind what it reads, a release behind its
+    /// acquisition.
     fn read_all(&mut self) {
         loop {
             let before = self.order.len();
             for thread in 0..self.cut.len() {
-                while let Some((id, source, false)) = self.next(thread) {
-                    let place = self.execution.event(id).place;
-                    if source != Source::Nothing && self.last[place as usize] != source {
+                while let Some((id, source, writes)) = self.next(thread) {
+                    let event = self.execution.event(id);
+                    let is_last = || self.writes[event.place as usize] == 1;
+                    let is_next = writes && (event.op.reads() || event.op == Op::Unlock || is_last());
+                    let can = if writes { is_next && self.can_write(id, source) } else { self.can_read(id, source) };
+                    if !can {
                         break;
                     }
-                    self.take(id, source);
+                    self.take(id, source, writes);
                 }
             }
             if self.order.len() == before {
@@ -131,24 +144,28 @@ impl<'a> Search<'a> {
         }
     }
 
+    fn can_read(&self, id: Id, source: Source<Id>) -> bool {
+        source == Source::Nothing || self.last[self.execution.event(id).place as usize] == source
+    }
+
+    /// Whether all others that read what is there now have done so.
+    fn can_write(&self, id: Id, source: Source<Id>) -> bool {
+        let place = self.execution.event(id).place;
+        let last = self.last[place as usize];
+        let left = self.execution.slot(last, place).map_or(0, |slot| self.readers[slot]);
+        self.can_read(id, source) && left == u32::from(source != Source::Nothing)
+    }
+
     /// The next write, if one is left to try.
     fn branch(&mut self, branch: &mut Branch) -> bool {
         while branch.next < self.cut.len() {
             let thread = branch.next;
             branch.next += 1;
             let Some((id, source, true)) = self.next(thread) else { continue };
-            let place = self.execution.event(id).place;
-            let last = self.last[place as usize];
-            let reads = source != Source::Nothing;
-            let others = self.execution.slot(last, place).map_or(0, |slot| self.readers[slot])
-                - u32::from(reads && source == last);
-            if others > 0 || reads && source != last {
-                continue;
+            if self.can_write(id, source) {
+                self.take(id, source, true);
+                return true;
             }
-            branch.before = last;
-            self.take(id, source);
-            self.last[place as usize] = Source::Event(id);
-            return true;
         }
         false
     }
@@ -165,19 +182,24 @@ impl<'a> Search<'a> {
         Some((id, source, writes))
     }
 
-    fn take(&mut self, id: Id, source: Source<Id>) {
+    fn take(&mut self, id: Id, source: Source<Id>, writes: bool) {
         let event = self.execution.event(id);
         if let Some(slot) = self.execution.slot(source, event.place) {
             self.readers[slot] -= 1;
         }
         self.done[event.spot.thread as usize] += 1;
         self.order.push(id);
+        self.before.push(self.last.get(event.place as usize).copied().unwrap_or(Source::Nothing));
+        if writes {
+            self.last[event.place as usize] = Source::Event(id);
+            self.writes[event.place as usize] -= 1;
+        }
     }
 
     /// Takes back the write of a branch and what followed it.
     fn back(&mut self, branch: &Branch) {
         while self.order.len() > branch.mark {
-            let Some(id) = self.order.pop() else { break };
+            let (Some(id), Some(before)) = (self.order.pop(), self.before.pop()) else { break };
             let event = self.execution.event(id);
             let (source, writes) = changed(self.execution, self.changes, id);
             if let Some(slot) = self.execution.slot(source, event.place) {
@@ -185,7 +207,8 @@ impl<'a> Search<'a> {
             }
             self.done[event.spot.thread as usize] -= 1;
             if writes {
-                self.last[event.place as usize] = branch.before;
+                self.last[event.place as usize] = before;
+                self.writes[event.place as usize] += 1;
             }
         }
     }

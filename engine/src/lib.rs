@@ -4,10 +4,12 @@
 //! * [`ledger`]: transactions, blocks, caches, pool, chain (specification items U…)
 //! * [`schedule`]: the schedulers that execute a block in parallel (items N…)
 //! * [`node`]: ledgers that tell each other of blocks and transactions
+//! * [`digest_map`]: maps from outpoints and ids
 //! * [`planted`]: bugs that can be switched on, for the tests of the tests
 #![forbid(unsafe_code)]
 
 pub mod admission;
+pub mod digest_map;
 pub mod ledger;
 pub mod node;
 pub mod planted;

@@ -52,7 +52,6 @@ mod add_tx;
 mod cache_manager;
 mod chain;
 mod clean_up;
-mod key_map;
 mod pool_budget;
 mod queries;
 pub mod receive;

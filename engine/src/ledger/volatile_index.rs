@@ -1,16 +1,16 @@
 //! What the blocks in memory make of each record and each transaction, in one look-up (items U34, U35).
 
 use super::difference::BlockDiff;
-use super::key_map::KeyMap;
 use super::record::{Record, Spent, Status};
 use super::tx::{OutPoint, TxId};
+use crate::digest_map::DigestMap;
 
 /// The blocks in memory taken together. A record is created once and consumed once, so two places are enough.
 #[derive(Debug, Default)]
 pub(super) struct VolatileIndex {
-    records: KeyMap<OutPoint, Entry>,
+    records: DigestMap<OutPoint, Entry>,
     /// The height of each transaction.
-    transactions: KeyMap<TxId, u64>,
+    transactions: DigestMap<TxId, u64>,
 }
 
 /// What happened to a record in the blocks in memory.

@@ -3,7 +3,7 @@
 use petgraph::Directed;
 use petgraph::csr::Csr;
 
-use super::base::DigestMap;
+use crate::digest_map::DigestMap;
 use crate::ledger::block::Block;
 use crate::ledger::tx::{OutPoint, Tx, TxId};
 

@@ -1,8 +1,9 @@
 //! Sequential execution: transactions in block order on one thread; the reference for all schedulers (items N8, N19).
 
-use super::base::{Base, DigestMap, Record, RecordMap};
+use super::base::{Base, Record, RecordMap};
 use super::receipt::{BlockOutcome, Receipt, TxError};
 use super::rules::Rules;
+use crate::digest_map::DigestMap;
 use crate::ledger::block::Block;
 use crate::ledger::tx::{OutPoint, Tx, TxId};
 

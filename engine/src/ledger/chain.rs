@@ -105,11 +105,7 @@ impl<S: Store> Ledger<S> {
     /// written, and the chain takes no further change.
     pub fn flush(&self) -> Result<usize, BlockError> {
         let mut durable = self.chain.lock();
-        let due = {
-            let caches = self.caches.shared();
-            let volatile = caches.volatile();
-            volatile.due_for_commit(self.config.window_blocks, self.config.commit_every_blocks)
-        };
+        let due = self.due(&self.caches.shared().volatile());
         self.flush_due(&mut durable, due)
     }
 
@@ -178,7 +174,7 @@ impl<S: Store> Ledger<S> {
         match self.push_and_write_ahead(&mut volatile, caches.store(), durable, depth, blocks) {
             Ok(pushed) => {
                 let (tip, committed_height) = (Arc::clone(volatile.tip()), volatile.committed().meta.height);
-                let due = volatile.due_for_commit(self.config.window_blocks, self.config.commit_every_blocks);
+                let due = self.due(&volatile);
                 Ok(Switched { popped, pushed, tip, committed_height, due })
             }
             Err((valid, error)) => {
@@ -235,6 +231,11 @@ impl<S: Store> Ledger<S> {
         self.branches.switch(&switched.popped, &switched.pushed, switched.committed_height);
     }
 
+    /// How many of the oldest blocks in memory are due for a batch.
+    fn due(&self, volatile: &VolatileCache) -> usize {
+        volatile.due_for_commit(self.config.window_blocks, self.config.commit_every_blocks)
+    }
+
     /// Writes the `due` oldest blocks in memory to the store; how many.
     fn flush_due(&self, durable: &mut Durable, due: usize) -> Result<usize, BlockError> {
         if due == 0 {
@@ -278,8 +279,7 @@ impl<S: Store> Ledger<S> {
         let (waiting, due) = {
             let caches = self.caches.shared();
             let volatile = caches.volatile();
-            let due = volatile.due_for_commit(self.config.window_blocks, self.config.commit_every_blocks);
-            (volatile.len(), due)
+            (volatile.len(), self.due(&volatile))
         };
         match self.flush_due(durable, due) {
             Ok(_) => Ok(()),

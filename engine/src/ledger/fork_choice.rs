@@ -81,10 +81,10 @@ impl Invalid {
     pub(super) fn insert(&mut self, id: BlockId) {
         if self.ids.insert(id) {
             self.order.push_back(id);
-            while self.order.len() > INVALID_MAX {
-                self.order.pop_front().iter().for_each(|oldest| {
-                    self.ids.remove(oldest);
-                });
+            if self.order.len() > INVALID_MAX
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.ids.remove(&oldest);
             }
         }
     }

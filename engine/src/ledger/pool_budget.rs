@@ -42,9 +42,12 @@ impl TxCurrent {
     /// [`TxError::PoolFull`] if it would be one of them.
     pub(super) fn room_for(&self, tx: &Tx, fee: Amount, most: usize) -> Result<Vec<TxId>, TxError> {
         let needed = bytes_of(tx);
+        let full = || TxError::PoolFull { needed, taken: self.bytes, most };
+        if needed > most {
+            return Err(full());
+        }
         let mut after = self.bytes + needed;
         let (mine, mut gone, mut first) = (worth(tx, fee, i64::MAX), BTreeSet::new(), Vec::new());
-        let full = || TxError::PoolFull { needed, taken: self.bytes, most };
         let mut least_first = self.by_worth.iter();
         while after > most {
             let least = least_first.next().ok_or_else(full)?;

@@ -6,11 +6,12 @@ use interleaf::sync::{Mutex, MutexGuard};
 
 use super::gossip::Node;
 use super::message::{Envelope, Message, Outgoing, PeerId, To};
-use crate::ledger::BlockError;
 use crate::ledger::store::Store;
+use crate::ledger::{Block, BlockError};
 use crate::planted::Planted;
 
 /// What goes through a channel.
+#[derive(Debug)]
 enum Post {
     Letter(Envelope),
     /// Nothing is on its way any more.
@@ -28,15 +29,6 @@ pub struct Network {
     /// One more while the network is open.
     on_their_way: AtomicUsize,
     planted: Option<Planted>,
-}
-
-impl std::fmt::Debug for Post {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Letter(envelope) => write!(f, "{envelope:?}"),
-            Self::Quiet => f.write_str("quiet"),
-        }
-    }
 }
 
 /// Where a node hears.
@@ -107,32 +99,26 @@ impl Network {
     /// If the node's ledger fails. What it has not dealt with then is lost, as when a node crashes.
     pub fn run<S: Store>(&self, me: PeerId, node: &Node<S>, inbox: Inbox) -> Result<(), BlockError> {
         while let Ok(Post::Letter(envelope)) = inbox.0.recv() {
-            let heard = self.let_hear(node, envelope);
-            self.say(me, heard.say);
-            self.settle();
-            if let Some(failure) = heard.failure {
-                return Err(failure);
-            }
+            self.deal_with(me, node, envelope)?;
         }
         Ok(())
-    }
-
-    /// With the planted bug the peers stay locked while the ledger is asked.
-    fn let_hear<S: Store>(&self, node: &Node<S>, envelope: Envelope) -> super::gossip::Heard {
-        if Planted::PeerLockOrder.is_active(self.planted) {
-            let _peers = self.peers();
-            return node.hear(envelope);
-        }
-        node.hear(envelope)
     }
 
     /// Adds a block to the ledger of a node and tells the others, as a miner does.
     ///
     /// # Errors
-    /// Why the block is refused.
-    pub fn mine<S: Store>(&self, me: PeerId, node: &Node<S>, block: crate::ledger::Block) -> Result<(), BlockError> {
+    /// If the node's ledger fails.
+    pub fn mine<S: Store>(&self, me: PeerId, node: &Node<S>, block: Block) -> Result<(), BlockError> {
         self.on_their_way.fetch_add(1, Ordering::SeqCst);
-        let heard = node.hear(Envelope { from: None, message: Message::Block(block.into()) });
+        self.deal_with(me, node, Envelope { from: None, message: Message::Block(block.into()) })
+    }
+
+    /// Lets a node hear what is on its way to it, and says what it has to say.
+    fn deal_with<S: Store>(&self, me: PeerId, node: &Node<S>, envelope: Envelope) -> Result<(), BlockError> {
+        // With the planted bug the peers stay locked while the ledger is asked.
+        let peers = Planted::PeerLockOrder.is_active(self.planted).then(|| self.peers());
+        let heard = node.hear(envelope);
+        drop(peers);
         self.say(me, heard.say);
         self.settle();
         heard.failure.map_or(Ok(()), Err)

@@ -15,7 +15,7 @@ use interleaf::{note, thread};
 use interleaf_engine::ledger::{Block, Journal, Ledger, LedgerConfig, OpenError, RedbStore};
 use interleaf_engine::planted::Planted;
 
-use super::cast::{ALICE, BOB, CAROL, LEDGER_STORY, Opening, begin, block_on, pay};
+use super::cast::{ALICE, BOB, CAROL, LEDGER_STORY, Opening, add_block, begin, block_on, pay};
 use crate::checkers::claim;
 use crate::checkers::ledger::check_settled;
 use crate::scenario::{Scenario, Setup};
@@ -110,19 +110,15 @@ fn ask(ledger: &Ledger<RedbStore>) {
 /// Adds the blocks until the disk is gone; how many were acknowledged.
 fn mine(ledger: &Ledger<RedbStore>, facts: &Facts) -> usize {
     let [first, second, third] = &facts.blocks;
-    let steps = [(first, true), (&facts.refused, false), (second, true), (third, true)];
     let mut acknowledged = 0;
-    for (block, is_valid) in steps {
-        let added = ledger.add_block(block.clone());
-        note(|| match &added {
-            Ok(meta) => format!("add_block → Ok({})", meta.height),
-            Err(error) => format!("add_block → Err({error})"),
-        });
-        match added {
-            Ok(_) if is_valid => acknowledged += 1,
-            Ok(_) => claim::holds(false, DURABLE, "a block that fails was added", || format!("{:?}", block.id)),
-            Err(_) if is_valid => break,
-            Err(_) => {}
+    for (name, block) in [("first", first), ("refused", &facts.refused), ("second", second), ("third", third)] {
+        let added = add_block(ledger, name, block);
+        if block.id == facts.refused.id {
+            claim::holds(!added, DURABLE, "a block that fails was added", || format!("{:?}", block.id));
+        } else if added {
+            acknowledged += 1;
+        } else {
+            break;
         }
     }
     acknowledged

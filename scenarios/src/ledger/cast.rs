@@ -4,7 +4,9 @@ use std::fmt::Display;
 
 use interleaf::thread::{Builder, Scope, ScopedJoinHandle};
 use interleaf::{Faults, note};
-use interleaf_engine::ledger::{Address, Amount, Block, BlockId, Genesis, Ledger, LedgerConfig, OutPoint, Output, Tx};
+use interleaf_engine::ledger::{
+    Address, Amount, Block, BlockId, Genesis, Ledger, LedgerConfig, OutPoint, Output, Store, Tx,
+};
 
 use crate::checkers::locks;
 use crate::scenario::{Expected, Scenario, Setup};
@@ -86,6 +88,26 @@ pub fn block_on(parent: BlockId, height: u64, txs: &[&Tx]) -> Block {
     Block::new(parent, height, txs.iter().copied().cloned().collect())
 }
 
+/// Two branches that spend the same record: one block, and two.
+#[derive(Debug)]
+pub struct Rivals {
+    /// Pays Bob.
+    pub light: Block,
+    /// Pays Carol.
+    pub heavy: [Block; 2],
+}
+
+impl Rivals {
+    /// The branches above `opening`, which spend the first record, of Alice and worth 5.
+    #[must_use]
+    pub fn of(opening: &Opening) -> Self {
+        let light = opening.block(&[&pay(ALICE, &opening.keys[..1], &[(BOB, 5)])]);
+        let first = opening.block(&[&pay(ALICE, &opening.keys[..1], &[(CAROL, 5)])]);
+        let second = block_on(first.id, 2, &[]);
+        Self { light, heavy: [first, second] }
+    }
+}
+
 /// A transaction of `sender`.
 #[must_use]
 pub fn pay(sender: Address, inputs: &[OutPoint], outputs: &[(Address, Amount)]) -> Tx {
@@ -114,7 +136,7 @@ pub fn add_tx(ledger: &Ledger, name: &str, tx: &Tx) -> bool {
 
 /// Offers `block` to the chain; whether it was added.
 #[track_caller]
-pub fn add_block(ledger: &Ledger, name: &str, block: &Block) -> bool {
+pub fn add_block<S: Store>(ledger: &Ledger<S>, name: &str, block: &Block) -> bool {
     told(|| format!("add_block {name}"), ledger.add_block(block.clone()).map(|meta| meta.height))
 }
 

@@ -13,7 +13,7 @@ use interleaf_engine::ledger::{Block, Tx};
 use interleaf_engine::node::{Message, Network, Node};
 use interleaf_engine::planted::Planted;
 
-use super::cast::{ALICE, BOB, CAROL, LEDGER_STORY, Opening, begin, block_on, pay};
+use super::cast::{ALICE, BOB, CAROL, LEDGER_STORY, Opening, Rivals, begin, pay};
 use super::the_heaviest_branch_wins::HEAVIEST;
 use crate::checkers::claim;
 use crate::checkers::ledger::check_settled;
@@ -43,19 +43,15 @@ pub const STORY: Scenario = Scenario {
 
 struct Facts {
     opening: Opening,
-    light: Block,
-    heavy: [Block; 2],
+    rivals: Rivals,
     payment: Tx,
 }
 
 // Plain data: nothing in it is simulated, so runs may share it.
 static FACTS: LazyLock<Facts> = LazyLock::new(|| {
     let opening = Opening::of(&[(ALICE, 5), (BOB, 3)]);
-    let light = opening.block(&[&pay(ALICE, &opening.keys[..1], &[(BOB, 5)])]);
-    let first = opening.block(&[&pay(ALICE, &opening.keys[..1], &[(CAROL, 5)])]);
-    let second = block_on(first.id, 2, &[]);
     let payment = pay(BOB, &opening.keys[1..], &[(CAROL, 3)]);
-    Facts { opening, light, heavy: [first, second], payment }
+    Facts { rivals: Rivals::of(&opening), opening, payment }
 });
 
 fn world(setup: &Setup<'_>) {
@@ -69,9 +65,9 @@ fn world(setup: &Setup<'_>) {
                 network.run(me, node, inbox).expect("a ledger in memory does not fail");
             });
         }
-        let light = begin(scope, "miner", || mine(&network, 0, &nodes[0], &facts.light));
+        let light = begin(scope, "miner", || mine(&network, 0, &nodes[0], &facts.rivals.light));
         network.tell(2, Message::Tx(facts.payment.clone().into()));
-        facts.heavy.iter().for_each(|block| mine(&network, 1, &nodes[1], block));
+        facts.rivals.heavy.iter().for_each(|block| mine(&network, 1, &nodes[1], block));
         light.join().expect("the miner returns");
         network.close();
     });
@@ -82,8 +78,8 @@ fn world(setup: &Setup<'_>) {
         let waits = state.pool.entries.iter().any(|entry| entry.tx.id == facts.payment.id);
         claim::holds(waits, CONVERGE, "a payment did not reach a node", || format!("{:?}", state.pool.entries));
     }
-    claim::equal(HEAVIEST, "a lighter branch is the chain", &facts.heavy[1].id, &states[0].confirmed.tip.id);
-    let knew_both = nodes.iter().filter(|node| node.ledger().block_pool().contains_key(&facts.light.id)).count();
+    claim::equal(HEAVIEST, "a lighter branch is the chain", &facts.rivals.heavy[1].id, &states[0].confirmed.tip.id);
+    let knew_both = nodes.iter().filter(|node| node.ledger().block_pool().contains_key(&facts.rivals.light.id)).count();
     setup.tally.conflicts(knew_both as u64);
 }
 

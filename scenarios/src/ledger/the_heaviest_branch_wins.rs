@@ -11,7 +11,7 @@ use interleaf_engine::ledger::fork_choice::weight;
 use interleaf_engine::ledger::{Block, Ledger};
 use interleaf_engine::planted::Planted;
 
-use super::cast::{ALICE, BOB, CAROL, LEDGER_STORY, Opening, begin, block_on, pay};
+use super::cast::{ALICE, LEDGER_STORY, Opening, Rivals, begin};
 use crate::checkers::claim;
 use crate::checkers::ledger::check_settled;
 use crate::scenario::{Scenario, Setup};
@@ -32,17 +32,13 @@ pub const STORY: Scenario = Scenario {
 
 struct Facts {
     opening: Opening,
-    light: Block,
-    heavy: [Block; 2],
+    rivals: Rivals,
 }
 
 // Plain data: nothing in it is simulated, so runs may share it.
 static FACTS: LazyLock<Facts> = LazyLock::new(|| {
     let opening = Opening::of(&[(ALICE, 5)]);
-    let light = opening.block(&[&pay(ALICE, &opening.keys, &[(BOB, 5)])]);
-    let first = opening.block(&[&pay(ALICE, &opening.keys, &[(CAROL, 5)])]);
-    let second = block_on(first.id, 2, &[]);
-    Facts { opening, light, heavy: [first, second] }
+    Facts { rivals: Rivals::of(&opening), opening }
 });
 
 fn receive(ledger: &Ledger, name: &str, block: &Block) {
@@ -55,20 +51,20 @@ fn world(setup: &Setup<'_>) {
     let facts = &*FACTS;
     let ledger = facts.opening.ledger(setup);
     let looks = thread::scope(|scope| {
-        let light = begin(scope, "light", || receive(&ledger, "light", &facts.light));
+        let light = begin(scope, "light", || receive(&ledger, "light", &facts.rivals.light));
         let reader = begin(scope, "reader", || {
             let looks = [(); 2].map(|()| ledger.current_block()).map(|tip| weight(tip.meta.height, tip.meta.id));
             claim::holds(looks[0] <= looks[1], HEAVIEST, "the chain got lighter", || format!("{looks:?}"));
             looks
         });
-        receive(&ledger, "heavy, second", &facts.heavy[1]);
-        receive(&ledger, "heavy, first", &facts.heavy[0]);
+        receive(&ledger, "heavy, second", &facts.rivals.heavy[1]);
+        receive(&ledger, "heavy, first", &facts.rivals.heavy[0]);
         light.join().expect("the light branch is in");
         reader.join().expect("the reader returns")
     });
     let state = check_settled(&ledger).confirmed;
-    claim::equal(HEAVIEST, "a lighter branch is the chain", &facts.heavy[1].id, &state.tip.id);
+    claim::equal(HEAVIEST, "a lighter branch is the chain", &facts.rivals.heavy[1].id, &state.tip.id);
     // Whether the light branch was the chain for a while.
-    let was_light = ledger.block_pool().contains_key(&facts.light.id);
+    let was_light = ledger.block_pool().contains_key(&facts.rivals.light.id);
     setup.tally.conflicts(u64::from(was_light && looks[0].0 > 0));
 }

@@ -25,6 +25,7 @@ pub const STORY: Scenario = Scenario {
     invariants: &["ledger.no_double_spend", "ledger.conservation", "ledger.pool_consistency", ROOM],
     finds: &[(Planted::EvictionKeepsDependants, 50)],
     weight: 20,
+    exhaustive: Some(116),
     world,
     ..LEDGER_STORY
 };

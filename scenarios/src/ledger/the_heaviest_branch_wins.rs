@@ -26,6 +26,7 @@ pub const STORY: Scenario = Scenario {
     invariants: &["ledger.no_double_spend", "ledger.conservation", "ledger.pool_consistency", HEAVIEST],
     finds: &[(Planted::ForkChoiceStale, 100)],
     weight: 20,
+    exhaustive: Some(15),
     world,
     ..LEDGER_STORY
 };

@@ -28,26 +28,21 @@ impl Kept<'_> {
 
 /// Whether the thread learns nothing from an operation of this kind.
 pub(crate) fn tells_nothing(kind: OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::Store
-            | OpKind::Add
-            | OpKind::And
-            | OpKind::Or
-            | OpKind::Xor
-            | OpKind::Max
-            | OpKind::Min
-            | OpKind::Unlock
-            | OpKind::ReadUnlock
-            | OpKind::WriteUnlock
-            | OpKind::NotifyOne
-            | OpKind::NotifyAll
-            | OpKind::Park
-            | OpKind::Unpark
-            | OpKind::Sleep
-            | OpKind::Queue
-            | OpKind::End
-    )
+    kind.is_update()
+        || matches!(
+            kind,
+            OpKind::Store
+                | OpKind::Unlock
+                | OpKind::ReadUnlock
+                | OpKind::WriteUnlock
+                | OpKind::NotifyOne
+                | OpKind::NotifyAll
+                | OpKind::Park
+                | OpKind::Unpark
+                | OpKind::Sleep
+                | OpKind::Queue
+                | OpKind::End
+        )
 }
 
 /// Whether an operation of this kind reads only, if its luck is bad (or good).

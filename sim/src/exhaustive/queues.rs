@@ -64,22 +64,17 @@ pub(crate) fn matter(record: &Record) -> bool {
 
 /// Whether the operation may wait for another thread that holds no lock.
 fn waits(a: &Access) -> bool {
-    !matches!(
-        a.kind,
-        OpKind::Load
-            | OpKind::Store
-            | OpKind::Rmw
-            | OpKind::Cas
-            | OpKind::Add
-            | OpKind::And
-            | OpKind::Or
-            | OpKind::Xor
-            | OpKind::Max
-            | OpKind::Min
-            | OpKind::Fence
-            | OpKind::NotifyOne
-            | OpKind::NotifyAll
-    )
+    !a.kind.is_update()
+        && !matches!(
+            a.kind,
+            OpKind::Load
+                | OpKind::Store
+                | OpKind::Rmw
+                | OpKind::Cas
+                | OpKind::Fence
+                | OpKind::NotifyOne
+                | OpKind::NotifyAll
+        )
 }
 
 fn leads_to(order: &BTreeMap<u32, BTreeSet<u32>>, from: u32, to: u32) -> bool {

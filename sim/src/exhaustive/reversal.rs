@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use crate::explore::explorer::Explorer;
 use crate::explore::failure::{Failure, FailureKind, Operation, Reversal};
 use crate::explore::worker::Worker;
 use crate::monitor::OpKind;
@@ -24,12 +25,29 @@ use super::record::{Access, Record, bit, meets, set};
 /// Pairs that are tried.
 const TRIES: usize = 64;
 
-/// The nearest run that passes, and what must be reversed for it.
-pub(crate) fn nearest<F: Fn() + Sync>(
+/// Failures that are shown with the fewest preemptions, and for which the nearest run that passes is looked for.
+const EXPLAINED: usize = 8;
+
+/// Confirms a failure and reports it; explains it if it is one of the first, and `run` is what it came of.
+pub(crate) fn fail<F: Fn() + Sync>(
     worker: &mut Worker<'_, '_, F>,
-    run: &Run,
-    failure: &Failure,
-) -> Option<Reversal> {
+    explorer: &Explorer<'_>,
+    kind: FailureKind,
+    steps: u32,
+    run: Option<&Run>,
+) {
+    let mut failure = worker.confirm(explorer.seeds.start, kind, steps);
+    // To recognise a livelock again it was less.
+    worker.machine.cut_after(explorer.settings.max_steps);
+    if let Some(run) = run.filter(|_| worker.report.failures.len() < EXPLAINED) {
+        failure.reversal = nearest(worker, run, &failure);
+        straighten(worker, run, &mut failure);
+    }
+    worker.report.failures.push(failure);
+}
+
+/// The nearest run that passes, and what must be reversed for it.
+fn nearest<F: Fn() + Sync>(worker: &mut Worker<'_, '_, F>, run: &Run, failure: &Failure) -> Option<Reversal> {
     let (record, wishes, trace) = (&run.record, run.wishes(), &failure.trace);
     let steps: Vec<&Decision> = trace.decisions.iter().filter(|d| !d.data).collect();
     let same = steps.iter().zip(&record.events).all(|(d, e)| d.thread == e.thread);
@@ -59,7 +77,7 @@ pub(crate) fn nearest<F: Fn() + Sync>(
 }
 
 /// The same failure in a schedule of its trace with the fewest preemptions, if it was found in another.
-pub(crate) fn straighten<F: Fn() + Sync>(worker: &mut Worker<'_, '_, F>, run: &Run, failure: &mut Failure) {
+fn straighten<F: Fn() + Sync>(worker: &mut Worker<'_, '_, F>, run: &Run, failure: &mut Failure) {
     let made = failure.trace.preemptions() as u32;
     let Some(orders) = Orders::new(&run.record, run.wishes()).filter(|_| made > 0) else { return };
     let Ok(Some(least)) = orders.least_preempted(made - 1, MAX_JUDGED) else { return };

@@ -4,12 +4,13 @@
 //! work gets the next item of somebody's topmost run, where most of the work lies. Nothing else is shared, so what is
 //! explored, and how often, does not depend on the number of workers.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::explore::explorer::{Explorer, Report};
 use crate::explore::failure::FailureKind;
+use crate::explore::shared_work::SharedWork;
 use crate::explore::worker::Worker;
 use crate::runtime::execution::{Detail, Outcome};
 use crate::runtime::rt::Apart;
@@ -28,9 +29,6 @@ use super::reversal;
 
 /// Steps after which an exhaustive run is cut: the order of events takes memory that grows with their square.
 const MAX_STEPS: u32 = 20_000;
-
-/// Failures that are shown with the fewest preemptions, and for which the nearest run that passes is looked for.
-const EXPLAINED: usize = 8;
 
 /// Runs `f` once for every trace.
 pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<Instant>, f: &F) -> Report {
@@ -65,7 +63,7 @@ fn attempt<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<Instant>, f
     };
     let mut report = Report::empty();
     if explorer.estimate > 0 && explorer.resume.is_none() {
-        let shared = Shared::new(Vec::new(), 0, 0);
+        let shared = Shared::new(Vec::new(), 1, 0, 0);
         let estimate = estimate::sample(&mut Searcher::new(explorer, &shared, deadline, f), explorer.estimate);
         let more = shared.needed();
         if more != Apart::default() {
@@ -104,8 +102,7 @@ fn attempt<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<Instant>, f
             break;
         }
     }
-    report.failures.sort_by_cached_key(|f| (f.trace.preemptions(), f.trace.decisions.len(), f.token.clone()));
-    report.failures.truncate(explorer.max_failures);
+    report.keep_simplest(explorer.max_failures);
     (report, Apart::default())
 }
 
@@ -118,7 +115,7 @@ fn one_round<F: Fn() + Sync>(
     turn: u32,
     made: u64,
 ) -> (Report, Vec<Work>, Apart) {
-    let shared = Shared::new(work, turn, made);
+    let shared = Shared::new(work, explorer.workers, turn, made);
     if explorer.workers == 1 {
         Searcher::new(explorer, &shared, deadline, f).work();
     } else {
@@ -130,18 +127,13 @@ fn one_round<F: Fn() + Sync>(
     }
     let needed = shared.needed();
     let report = shared.total.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let rest = shared.queue.into_inner().unwrap_or_else(PoisonError::into_inner).work;
-    (report, rest, needed)
+    (report, shared.work.into_rest(), needed)
 }
 
 /// What workers share.
 struct Shared {
-    queue: Mutex<Queue>,
-    arrival: Condvar,
-    /// Workers that wait for work.
-    hungry: AtomicUsize,
+    work: SharedWork<Work>,
     executions: AtomicU64,
-    stop: AtomicBool,
     /// Readers must queue behind writers: see [`super::queues`].
     queues_matter: AtomicBool,
     /// Ends of threads must be steps: see [`super::apart`].
@@ -152,13 +144,10 @@ struct Shared {
 }
 
 impl Shared {
-    fn new(work: Vec<Work>, turn: u32, made: u64) -> Self {
+    fn new(work: Vec<Work>, workers: usize, turn: u32, made: u64) -> Self {
         Self {
-            queue: Mutex::new(Queue { work, waiting: 0 }),
-            arrival: Condvar::new(),
-            hungry: AtomicUsize::new(0),
+            work: SharedWork::new(work, workers),
             executions: AtomicU64::new(made),
-            stop: AtomicBool::new(false),
             queues_matter: AtomicBool::new(false),
             ends_matter: AtomicBool::new(false),
             total: Mutex::new(Report::empty()),
@@ -170,15 +159,6 @@ impl Shared {
     fn needed(&self) -> Apart {
         Apart { ends: self.ends_matter.load(Ordering::Relaxed), queues: self.queues_matter.load(Ordering::Relaxed) }
     }
-}
-
-struct Queue {
-    work: Vec<Work>,
-    waiting: usize,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One worker of a search.
@@ -214,11 +194,11 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
         let apart = self.explorer.settings.steps_apart;
         if !apart.queues && queues::matter(&guide.record) {
             self.shared.queues_matter.store(true, Ordering::Relaxed);
-            self.shared.stop.store(true, Ordering::Relaxed);
+            self.shared.work.stop();
         }
         if !apart.ends && apart::ends_matter(&guide.record) {
             self.shared.ends_matter.store(true, Ordering::Relaxed);
-            self.shared.stop.store(true, Ordering::Relaxed);
+            self.shared.work.stop();
         }
         let verdict = guide.verdict;
         self.guide = Some(guide);
@@ -245,13 +225,13 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
                 Some(given) => self.resume(work.item, given),
             }
             if self.is_over() {
-                self.shared.stop.store(true, Ordering::Relaxed);
+                self.shared.work.stop();
             }
             self.share();
         }
         self.judge.finish(&mut self.worker.report.exhaustive);
         self.worker.report.abandoned = self.worker.machine.rt().abandoned;
-        lock(&self.shared.total).merge(self.worker.report);
+        self.shared.total.lock().unwrap_or_else(PoisonError::into_inner).merge(self.worker.report);
     }
 
     /// Enough has failed, or the exploration was stopped from outside.
@@ -261,7 +241,7 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
 
     /// The next item, of one's own or of the others'. When the search is stopped, everything left goes to the queue.
     fn next(&mut self) -> Option<Work> {
-        if self.shared.stop.load(Ordering::Relaxed) {
+        if self.shared.work.is_stopped() {
             self.give_up();
             return None;
         }
@@ -272,63 +252,34 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
             let run = self.stack.pop();
             self.forget(run);
         }
-        let mut queue = lock(&self.shared.queue);
-        loop {
-            if self.shared.stop.load(Ordering::Relaxed) {
-                self.shared.arrival.notify_all();
-                return None;
-            }
-            if let Some(work) = queue.work.pop() {
-                return Some(work);
-            }
-            queue.waiting += 1;
-            if queue.waiting == self.explorer.workers {
-                // Nobody has work and nobody can make any.
-                self.shared.arrival.notify_all();
-                return None;
-            }
-            self.shared.hungry.fetch_add(1, Ordering::Relaxed);
-            queue = self.shared.arrival.wait(queue).unwrap_or_else(PoisonError::into_inner);
-            self.shared.hungry.fetch_sub(1, Ordering::Relaxed);
-            if queue.waiting == self.explorer.workers {
-                return None;
-            }
-            queue.waiting -= 1;
-        }
+        self.shared.work.take()
     }
 
     /// Gives work to those who have none: the next item of the topmost run that has one.
     fn share(&mut self) {
-        if self.shared.hungry.load(Ordering::Relaxed) == 0 {
+        if !self.shared.work.is_wanted() {
             return;
         }
         // The last run is one's own work.
         let own = self.stack.len().saturating_sub(1);
-        for run in &mut self.stack[..own] {
-            if let Some(item) = run.next_item() {
-                lock(&self.shared.queue).work.push(Work { item, given: None });
-                self.shared.arrival.notify_one();
-                return;
-            }
+        if let Some(item) = self.stack[..own].iter_mut().find_map(Run::next_item) {
+            self.shared.work.give(Work { item, given: None });
         }
     }
 
     fn give_up(&mut self) {
-        let mut queue = lock(&self.shared.queue);
         for run in self.stack.drain(..) {
             let given = Some(run.given());
-            queue.work.push(Work { item: run.item, given });
+            self.shared.work.give(Work { item: run.item, given });
         }
-        drop(queue);
-        self.shared.arrival.notify_all();
     }
 
     fn explore(&mut self, item: Item) {
         let counted = self.shared.executions.fetch_add(1, Ordering::Relaxed);
         if counted >= self.explorer.seeds.end - self.explorer.seeds.start {
             // One too many: it is left for later.
-            self.shared.stop.store(true, Ordering::Relaxed);
-            lock(&self.shared.queue).work.push(Work { item, given: None });
+            self.shared.work.stop();
+            self.shared.work.give(Work { item, given: None });
             return;
         }
         let (outcome, verdict) = self.run(item);
@@ -370,12 +321,7 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
 
     fn push(&mut self, run: Option<Run>) {
         self.stack.extend(run);
-        let depth = self.stack.len() as u64;
-        let report = &mut self.worker.report.exhaustive;
-        report.depth = report.depth.max(depth);
-        if let Some(watch) = self.explorer.watch {
-            watch.set_depth(depth);
-        }
+        self.worker.is_at_depth(self.stack.len());
     }
 
     fn count(&mut self, outcome: Outcome, run: &Run, verdict: Verdict) {
@@ -391,13 +337,7 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
             if verdict == Verdict::Livelock {
                 self.worker.machine.cut_after(outcome.steps.max(1));
             }
-            let mut failure = self.worker.confirm(self.explorer.seeds.start, *kind, outcome.steps);
-            self.worker.machine.cut_after(self.explorer.settings.max_steps);
-            if self.worker.report.failures.len() < EXPLAINED {
-                failure.reversal = reversal::nearest(&mut self.worker, run, &failure);
-                reversal::straighten(&mut self.worker, run, &mut failure);
-            }
-            self.worker.report.failures.push(failure);
+            reversal::fail(&mut self.worker, self.explorer, *kind, outcome.steps, Some(run));
         }
     }
 

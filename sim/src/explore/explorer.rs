@@ -516,6 +516,12 @@ impl Report {
         self.coverage = self.tallies.iter().map(|(strategy, tally)| Coverage::of(strategy, tally)).collect();
     }
 
+    /// Keeps the failures with the fewest preemptions, in an order that does not depend on who found them.
+    pub(crate) fn keep_simplest(&mut self, max_failures: usize) {
+        self.failures.sort_by_cached_key(|f| (f.trace.preemptions(), f.trace.decisions.len(), f.token.clone()));
+        self.failures.truncate(max_failures);
+    }
+
     pub(crate) fn finish(&mut self, max_failures: usize) {
         self.failures.sort_by_key(|f| f.seed);
         self.failures.truncate(max_failures);

@@ -2,6 +2,7 @@
 //!
 //! * [`explorer`]: the builder [`Explorer`](explorer::Explorer) and its report
 //! * [`worker`]: what one OS thread does: profile, run, confirm a failure with everything on
+//! * [`shared_work`]: what the workers of a search share
 //! * [`failure`]: how a run can fail, and how that reads
 //! * [`token`]: a run in one line of text
 //! * [`replay`]: that line run again
@@ -15,5 +16,6 @@ mod distinct;
 pub(crate) mod explorer;
 pub(crate) mod failure;
 pub(crate) mod replay;
+pub(crate) mod shared_work;
 pub(crate) mod token;
 pub(crate) mod worker;

@@ -144,6 +144,15 @@ impl<'a, 'b, F: Fn() + Sync> Worker<'a, 'b, F> {
         false
     }
 
+    /// The search is so many runs deep.
+    pub(crate) fn is_at_depth(&mut self, depth: usize) {
+        let report = &mut self.report.exhaustive;
+        report.depth = report.depth.max(depth as u64);
+        if let Some(watch) = self.explorer.watch {
+            watch.set_depth(depth as u64);
+        }
+    }
+
     pub(crate) fn count(&mut self, outcome: &Outcome) {
         self.report.executions += 1;
         self.report.steps += u64::from(outcome.steps);

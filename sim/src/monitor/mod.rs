@@ -105,6 +105,11 @@ impl OpKind {
     pub(crate) const fn gives_way(self) -> bool {
         matches!(self, Self::Yield | Self::Sleep)
     }
+
+    /// Whether it changes an atomic and gives nothing back.
+    pub(crate) const fn is_update(self) -> bool {
+        matches!(self, Self::Add | Self::And | Self::Or | Self::Xor | Self::Max | Self::Min)
+    }
 }
 
 /// When, relative to the operation, the event is seen.

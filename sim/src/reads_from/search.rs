@@ -3,8 +3,8 @@
 //! As in the search of traces, a worker holds the runs on the path that it is on, and who is out of work gets the next
 //! item of somebody's topmost run. Nothing else is shared, so what is explored does not depend on the number of workers.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::exhaustive::candidates::Run;
@@ -13,6 +13,7 @@ use crate::exhaustive::item::Item as Nothing;
 use crate::exhaustive::reversal;
 use crate::explore::explorer::{Explorer, Report};
 use crate::explore::failure::{FailureKind, STRATEGY_PANIC};
+use crate::explore::shared_work::SharedWork;
 use crate::explore::worker::Worker;
 use crate::runtime::execution::{Detail, Outcome};
 use crate::strategy::{Active, Plan};
@@ -25,9 +26,6 @@ use super::item::Item;
 /// Steps after which a run is cut.
 const MAX_STEPS: u32 = 20_000;
 
-/// Failures for which the nearest run that passes is looked for.
-const EXPLAINED: usize = 8;
-
 /// Runs `f` once for every reads-from class.
 pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<Instant>, f: &F) -> Report {
     let mut explorer = explorer.clone();
@@ -36,11 +34,8 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
     explorer.settings.queues = false;
     explorer.settings.max_steps = explorer.settings.max_steps.min(MAX_STEPS);
     let shared = Shared {
-        queue: Mutex::new(Queue { items: vec![Item::default()], waiting: 0 }),
-        arrival: Condvar::new(),
-        hungry: AtomicUsize::new(0),
+        work: SharedWork::new(vec![Item::default()], explorer.workers),
         executions: AtomicU64::new(0),
-        stop: AtomicBool::new(false),
         total: Mutex::new(Report::empty()),
     };
     if explorer.workers == 1 {
@@ -52,32 +47,18 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
             }
         });
     }
-    let stopped = shared.stop.into_inner();
+    let stopped = shared.work.is_stopped();
     let mut report = shared.total.into_inner().unwrap_or_else(PoisonError::into_inner);
     report.complete = !stopped && report.exhaustive.cut == 0;
-    report.failures.sort_by_cached_key(|f| (f.trace.preemptions(), f.trace.decisions.len(), f.token.clone()));
-    report.failures.truncate(explorer.max_failures);
+    report.keep_simplest(explorer.max_failures);
     report
 }
 
 /// What workers share.
 struct Shared {
-    queue: Mutex<Queue>,
-    arrival: Condvar,
-    /// Workers that wait for work.
-    hungry: AtomicUsize,
+    work: SharedWork<Item>,
     executions: AtomicU64,
-    stop: AtomicBool,
     total: Mutex<Report>,
-}
-
-struct Queue {
-    items: Vec<Item>,
-    waiting: usize,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One worker of a search.
@@ -100,26 +81,19 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
             self.explore(item);
             let enough = self.worker.report.failures.len() >= self.explorer.max_failures;
             if enough || self.worker.is_late() {
-                self.stop();
+                self.shared.work.stop();
             }
             self.share();
         }
         self.worker.report.exhaustive.schedules = None;
         self.worker.report.exhaustive.schedules_are_exact = false;
         self.worker.report.abandoned = self.worker.machine.rt().abandoned;
-        lock(&self.shared.total).merge(self.worker.report);
-    }
-
-    /// Nobody goes on.
-    fn stop(&self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-        let _queue = lock(&self.shared.queue);
-        self.shared.arrival.notify_all();
+        self.shared.total.lock().unwrap_or_else(PoisonError::into_inner).merge(self.worker.report);
     }
 
     /// The next item, of one's own or of the others'.
     fn next(&mut self) -> Option<Item> {
-        if self.shared.stop.load(Ordering::Relaxed) {
+        if self.shared.work.is_stopped() {
             return None;
         }
         while let Some(run) = self.stack.last_mut() {
@@ -128,47 +102,25 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
             }
             self.stack.pop();
         }
-        let mut queue = lock(&self.shared.queue);
-        loop {
-            if self.shared.stop.load(Ordering::Relaxed) {
-                return None;
-            }
-            if let Some(item) = queue.items.pop() {
-                return Some(item);
-            }
-            queue.waiting += 1;
-            if queue.waiting == self.explorer.workers {
-                // Nobody has work and nobody can make any.
-                self.shared.arrival.notify_all();
-                return None;
-            }
-            self.shared.hungry.fetch_add(1, Ordering::Relaxed);
-            queue = self.shared.arrival.wait(queue).unwrap_or_else(PoisonError::into_inner);
-            self.shared.hungry.fetch_sub(1, Ordering::Relaxed);
-            if queue.waiting == self.explorer.workers {
-                return None;
-            }
-            queue.waiting -= 1;
-        }
+        self.shared.work.take()
     }
 
     /// Gives work to those who have none: the next item of the topmost run that has one.
     fn share(&mut self) {
-        if self.shared.hungry.load(Ordering::Relaxed) == 0 {
+        if !self.shared.work.is_wanted() {
             return;
         }
         // The last run is one's own work.
         let own = self.stack.len().saturating_sub(1);
         if let Some(item) = self.stack[..own].iter_mut().find_map(Candidates::next_item) {
-            lock(&self.shared.queue).items.push(item);
-            self.shared.arrival.notify_one();
+            self.shared.work.give(item);
         }
     }
 
     fn explore(&mut self, item: Item) {
         let limit = self.explorer.seeds.end - self.explorer.seeds.start;
         if self.shared.executions.fetch_add(1, Ordering::Relaxed) >= limit {
-            return self.stop();
+            return self.shared.work.stop();
         }
         let (outcome, mut guide, course) = self.run_item(item);
         let found = match course.error.clone() {
@@ -184,8 +136,8 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
             Err(error) => {
                 let kind = FailureKind::of_payload(STRATEGY_PANIC, Box::new(error));
                 self.worker.report.executions += 1;
-                self.fail(kind, outcome.steps, None);
-                self.stop();
+                reversal::fail(&mut self.worker, self.explorer, kind, outcome.steps, None);
+                self.shared.work.stop();
             }
         }
         self.guide = Some(guide);
@@ -231,12 +183,7 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
 
     fn push(&mut self, run: Candidates) {
         self.stack.push(run);
-        let depth = self.stack.len() as u64;
-        let report = &mut self.worker.report.exhaustive;
-        report.depth = report.depth.max(depth);
-        if let Some(watch) = self.explorer.watch {
-            watch.set_depth(depth);
-        }
+        self.worker.is_at_depth(self.stack.len());
     }
 
     fn count(&mut self, outcome: Outcome, guide: &mut Guide, is_blocked: bool) {
@@ -262,18 +209,8 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
                 self.worker.machine.cut_after(outcome.steps.max(1));
             }
             let run = Run::of(guide);
-            self.fail(*kind, outcome.steps, Some(&run));
+            reversal::fail(&mut self.worker, self.explorer, *kind, outcome.steps, Some(&run));
             guide.record = run.record;
         }
-    }
-
-    fn fail(&mut self, kind: FailureKind, steps: u32, run: Option<&Run>) {
-        let mut failure = self.worker.confirm(self.explorer.seeds.start, kind, steps);
-        self.worker.machine.cut_after(self.explorer.settings.max_steps);
-        if let Some(run) = run.filter(|_| self.worker.report.failures.len() < EXPLAINED) {
-            failure.reversal = reversal::nearest(&mut self.worker, run, &failure);
-            reversal::straighten(&mut self.worker, run, &mut failure);
-        }
-        self.worker.report.failures.push(failure);
     }
 }

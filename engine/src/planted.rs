@@ -33,6 +33,12 @@ pub enum Planted {
     FlushForgetsFirst,
     /// A block is written to the journal before it is checked, so that a restart takes in what was refused.
     JournalBeforeCheck,
+    /// Which branch is the heaviest is decided before the chain's lock is taken (decision O13).
+    ForkChoiceStale,
+    /// A node keeps its lock on its peers while it asks its ledger, and the other way round (bitcoin/bitcoin #4493).
+    PeerLockOrder,
+    /// A transaction that is evicted leaves those that use its change in the pool (decision O7).
+    EvictionKeepsDependants,
     /// The WAVE scheduler ignores one dependency.
     WaveIgnoresDependency,
     /// The READY_QUEUE scheduler starts a successor before its parent's output is published.
@@ -41,7 +47,7 @@ pub enum Planted {
 
 impl Planted {
     /// All of them, in the order of the enum.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::CheckThenAct,
         Self::NoCrossAddressCheck,
         Self::DuplicateInput,
@@ -52,6 +58,9 @@ impl Planted {
         Self::AckBeforeSync,
         Self::FlushForgetsFirst,
         Self::JournalBeforeCheck,
+        Self::ForkChoiceStale,
+        Self::PeerLockOrder,
+        Self::EvictionKeepsDependants,
         Self::WaveIgnoresDependency,
         Self::ReadyBeforePublish,
     ];
@@ -70,6 +79,9 @@ impl Planted {
             Self::AckBeforeSync => "ack-before-sync",
             Self::FlushForgetsFirst => "flush-forgets-first",
             Self::JournalBeforeCheck => "journal-before-check",
+            Self::ForkChoiceStale => "fork-choice-stale",
+            Self::PeerLockOrder => "peer-lock-order",
+            Self::EvictionKeepsDependants => "eviction-keeps-dependants",
             Self::WaveIgnoresDependency => "wave-ignores-dependency",
             Self::ReadyBeforePublish => "ready-before-publish",
         }

@@ -128,7 +128,7 @@ fn a_refused_transaction_leaves_no_reservation() {
 
 #[test]
 fn check_functions_follow_a_record_from_waiting_to_consumed() {
-    // U15–U17, U35
+    // U15, U16, U17, U35
     let (ledger, keys) = ledger(&[(A, 5)]);
     let answers = |key: OutPoint| {
         let utxo = ledger.get_utxo_with_pool(key).unwrap().map(|record| record.amount);

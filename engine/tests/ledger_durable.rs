@@ -119,6 +119,18 @@ fn what_is_not_this_ledger_is_refused_by_name() {
     std::fs::write(folder.path().join("file"), "x").unwrap();
     let refused = Ledger::open_folder(small(), genesis(), &folder.path().join("file")).unwrap_err();
     assert!(refused.to_string().contains("file"), "{refused}");
+    // A journal whose store is that of another branch.
+    let (one, other) = (Files::default(), Files::default());
+    let ledger = one.opened();
+    ledger.add_block(next(&ledger, 1)).unwrap();
+    drop(ledger);
+    let ledger = other.opened();
+    for salt in 2..8 {
+        ledger.add_block(next(&ledger, salt)).unwrap();
+    }
+    drop(ledger);
+    let refused = open(genesis(), &Files { store: other.store, ..one }).unwrap_err();
+    assert!(matches!(refused, OpenError::Mismatch { height: 1, expected: Some(_), .. }), "{refused}");
     // A journal whose store is that of an earlier time, or of a later one.
     let early = files.clone().after_crash(false);
     let ledger = files.opened();

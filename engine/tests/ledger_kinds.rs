@@ -68,7 +68,7 @@ fn a_stake_is_value_that_only_its_owner_takes_back() {
 
 #[test]
 fn the_first_confirmed_referral_counts_if_its_sender_is_in_the_tree() {
-    // U37, U38: genesis brought A in, A brings in B, B brings in C inside the same block, and C brings nobody in twice.
+    // U7, U37, U38: genesis brought A in, A brings in B, B brings in C inside the same block, and C brings nobody in twice.
     let (ledger, keys) = ledger(&[(A, 5)]);
     let by = |address| ledger.referral(address).map(|referral| (referral.by, referral.since_height));
     let before = ledger.state().unwrap().confirmed;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use interleaf::{Explorer, FailureKind, Strategy};
+use interleaf::{Equivalence, Explorer, FailureKind, Report, Strategy};
 
 use crate::known::Known;
 use crate::language::program::Program;
@@ -18,6 +18,9 @@ pub struct Measured {
     pub redundant: u64,
     /// Beginnings of runs that were given up.
     pub probes: u64,
+    /// Runs, one for each reads-from class; `None` if the program does what the search for those does not know, has more
+    /// than 500 interleavings, or an exploration was stopped.
+    pub classes: Option<u64>,
     /// Nothing was left.
     pub complete: bool,
     /// A run ended in something else than its end or a deadlock.
@@ -37,9 +40,17 @@ impl Measured {
         if self.executions != known.distinct {
             return Some(format!("{} runs, not {}", self.executions, known.distinct));
         }
+        if let Some(classes) = self.classes.filter(|&classes| classes > known.distinct) {
+            return Some(format!(
+                "{classes} runs or more by reads-from classes, which are never more than interleavings"
+            ));
+        }
         (self.redundant > 0).then(|| format!("{} runs too many", self.redundant))
     }
 }
+
+/// Classes are counted of programs with so many interleavings at most: whether a class has an order is a search of its own.
+const CLASSES_OF_MOST: u64 = 500;
 
 /// Explores a program with the parameters of `known`, until `stop` is set. More than a thousand runs beyond twice the
 /// known number are not made.
@@ -58,14 +69,24 @@ pub fn measure(text: &str, known: &Known, jobs: usize, stop: &AtomicBool) -> Res
         .max_failures(usize::MAX)
         .stop_when(stop);
     let report = explorer.run(|| drop(outcome(&program)));
+    let by_class = explorer.seeds(0..known.distinct.saturating_add(1)).equivalence(Equivalence::ReadsFrom);
+    let is_small = known.distinct <= CLASSES_OF_MOST;
+    let classes = is_small.then(|| classes(&by_class.run(|| drop(outcome(&program))), known)).flatten();
     let stray = report.failures.iter().find(|f| !matches!(f.kind, FailureKind::Deadlock { .. }));
     Ok(Measured {
         executions: report.executions,
         redundant: report.exhaustive.redundant,
         probes: report.exhaustive.probes,
+        classes,
         complete: report.complete,
         stray: stray.map(|f| f.kind.headline()),
     })
+}
+
+/// How many classes there are, or that they are too many.
+fn classes(report: &Report, known: &Known) -> Option<u64> {
+    let is_known = report.failures.iter().all(|f| matches!(f.kind, FailureKind::Deadlock { .. }));
+    (is_known && (report.complete || report.executions > known.distinct)).then_some(report.executions)
 }
 
 #[cfg(test)]
@@ -78,6 +99,16 @@ mod tests {
     fn difference(text: &str, distinct: u64) -> Option<String> {
         let known = Known { parameters: Vec::new(), distinct };
         measure(text, &known, 1, &NEVER).unwrap().difference(&known)
+    }
+
+    #[test]
+    fn classes_are_counted_where_that_is_possible() {
+        let classes = |text: &str, distinct| {
+            let known = Known { parameters: Vec::new(), distinct };
+            measure(text, &known, 1, &NEVER).unwrap().classes
+        };
+        assert_eq!(classes("shared x\nthread w[j=1..3]\nstore x, {j}\n", 6), Some(1));
+        assert_eq!(classes("rwlock l\nthread r[j=1..2]\nrlock l\nrunlock l\n", 1), None);
     }
 
     #[test]

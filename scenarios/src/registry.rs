@@ -17,6 +17,10 @@ const ALL: &[Scenario] = &[
     ledger::roll_back_returns_the_blocks_transactions::STORY,
     ledger::clean_up_after_a_block::STORY,
     ledger::readers_during_a_fork_switch::STORY,
+    ledger::eviction_frees_what_it_reserved::STORY,
+    ledger::everything_at_once::STORY,
+    ledger::the_heaviest_branch_wins::STORY,
+    ledger::nodes_converge_after_competing_blocks::STORY,
     ledger::readers_during_a_flush::STORY,
     ledger::acknowledged_blocks_survive_a_power_loss::STORY,
     ledger::duplicate_inputs_are_rejected::STORY,
@@ -30,6 +34,9 @@ const ALL: &[Scenario] = &[
     negative::reversed_lock_order_deadlocks::STORY,
     negative::locks_in_two_orders::STORY,
     negative::a_fork_switch_in_three_steps::STORY,
+    negative::a_choice_that_was_made_before_the_lock::STORY,
+    negative::a_flush_that_forgets_first::STORY,
+    negative::an_acknowledgement_before_the_sync::STORY,
     negative::a_wave_that_forgets_a_dependency::STORY,
 ];
 

@@ -227,7 +227,7 @@ fn bad_input_says_what_was_expected() {
     write("newer.json", &text.replacen("\"version\":1", "\"version\":2", 1));
     write("other.json", "{\"format\":\"interleaf-trace\",\"version\":1}");
     let cases: &[(&[&str], &str)] = &[
-        (&["ledger"], "expected the name of one, found `ledger`, which is in 9 names"),
+        (&["ledger"], "expected the name of one, found `ledger`, which is in 15 names"),
         (&[SMALL, "--max", "many"], "invalid value 'many' for '--max <N>'"),
         (&[SMALL, "--preemptions", "few"], "invalid value 'few' for '--preemptions <K>'"),
         (&[SMALL, "--iterative"], "--preemptions <K>"),
@@ -406,4 +406,34 @@ fn a_failure_says_which_order_would_have_passed() {
     let line =
         call.stdout.lines().find(|line| line.starts_with("  passes  if ")).unwrap_or_else(|| panic!("{}", call.stdout));
     assert!(line.contains(" comes before "), "{line}");
+}
+
+#[test]
+fn by_reads_from_classes_what_cannot_be_done_is_refused() {
+    let place = Place::new();
+    for option in [&["--preemptions", "1"][..], &["--save", "left.json"], &["--estimate", "5"]] {
+        let call = place.call(&[&["explore", SMALL, "--equivalence", "reads-from"], option].concat());
+        assert_eq!(call.exit, 2, "{option:?}: {}", call.stderr);
+        let expected =
+            format!("{}: expected with --equivalence traces only, found --equivalence reads-from", option[0]);
+        assert!(call.stderr.contains(&expected), "{}", call.stderr);
+    }
+    let call = place.call(&["explore", SMALL, "--equivalence", "reads-from", "--memory-model", "rc11"]);
+    assert_eq!(call.exit, 2);
+    assert!(call.stderr.contains("--memory-model: expected sc with --equivalence reads-from"), "{}", call.stderr);
+    let call = place.call(&["explore", SMALL, "--equivalence", "observers"]);
+    assert_eq!(call.exit, 2);
+    assert!(call.stderr.contains("expected traces or reads-from"), "{}", call.stderr);
+    // A scenario of objects that this search does not know says which.
+    let call = place.call(&["explore", SMALL, "--equivalence", "reads-from"]);
+    assert_ne!(call.exit, 0, "{}", call.stdout);
+    assert!(call.stdout.contains("reads-from equivalence knows"), "{}{}", call.stdout, call.stderr);
+}
+
+#[test]
+fn by_reads_from_classes_a_lost_update_is_found() {
+    let place = Place::new();
+    let call = place.call(&["explore", "negative.check_then_act_in_user_code", "--equivalence", "reads-from"]);
+    assert_eq!(call.exit, 0, "{}{}", call.stdout, call.stderr);
+    assert!(call.stderr.contains("all reads-from classes of negative.check_then_act_in_user_code"), "{}", call.stderr);
 }

@@ -22,6 +22,9 @@ fn shows_as(bug: Planted) -> &'static [&'static str] {
             &["ledger.pool_consistency/", "ledger.accepted_is_kept/", "ledger.block_returns_to_the_pool/"]
         }
         Planted::AckBeforeSync | Planted::JournalBeforeCheck => &["ledger.acknowledged_is_durable/"],
+        Planted::ForkChoiceStale => &["ledger.heaviest_branch_wins/", "ledger.nodes_converge/"],
+        Planted::EvictionKeepsDependants => &["ledger.pool_consistency/"],
+        Planted::PeerLockOrder => &["locks.hierarchy/"],
         Planted::FlushForgetsFirst => &["ledger.query_sees_one_moment/"],
         Planted::WaveIgnoresDependency | Planted::ReadyBeforePublish => &["scheduler.sequential_equivalence/"],
     }

@@ -17,6 +17,8 @@ fn stories(expected: impl Fn(Expected) -> bool) -> impl Iterator<Item = &'static
 }
 
 fn runs(story: &Scenario, many: u64) -> Range<u64> {
+    // Stories of several nodes, or of a disk, have ten times as many steps as others.
+    let many = if story.max_steps >= 20_000 { many / 20 } else { many };
     0..if story.name == SLOW { 20 } else { many }
 }
 
@@ -35,14 +37,14 @@ fn assert_holds(story: &Scenario, seeds: Range<u64>) {
 fn stories_of_the_ledger_hold() {
     stories(|e| e == Expected::Holds)
         .filter(|s| s.name.starts_with("ledger."))
-        .for_each(|s| assert_holds(s, runs(s, 20_000)));
+        .for_each(|s| assert_holds(s, runs(s, 4_000)));
 }
 
 #[test]
 fn stories_of_the_schedulers_hold() {
     stories(|e| e == Expected::Holds)
         .filter(|s| s.name.starts_with("scheduler."))
-        .for_each(|s| assert_holds(s, runs(s, 20_000)));
+        .for_each(|s| assert_holds(s, runs(s, 4_000)));
 }
 
 #[test]

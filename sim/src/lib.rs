@@ -47,6 +47,7 @@ mod simulation {
     pub use crate::fault::Faults;
     pub use crate::memory::{MemoryModel, UnknownMemoryModel};
     pub use crate::named::{Named, name, note, seed};
+    pub use crate::reads_from::{Equivalence, UnknownEquivalence};
     pub use crate::runtime::panic_hook::Caught;
     pub use crate::runtime::watchdog::set_patience;
     pub use crate::strategy::Strategy;
@@ -79,6 +80,8 @@ mod named;
 #[cfg(feature = "simulation")]
 pub mod rand;
 #[cfg(feature = "simulation")]
+mod reads_from;
+#[cfg(feature = "simulation")]
 mod runtime;
 #[cfg(feature = "simulation")]
 pub mod strategy;
@@ -95,6 +98,7 @@ pub use simulation::*;
 
 #[cfg(not(feature = "simulation"))]
 mod plain;
+mod update;
 #[cfg(not(feature = "simulation"))]
 pub use plain::*;
 

@@ -5,8 +5,13 @@ pub mod sync {
     pub use std::sync::{
         Arc, Barrier, BarrierWaitResult, Condvar, LazyLock, LockResult, Mutex, MutexGuard, Once, OnceLock, OnceState,
         PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult, WaitTimeoutResult, Weak,
-        atomic,
     };
+
+    /// `std::sync::atomic`, and updates whose result nobody sees.
+    pub mod atomic {
+        pub use crate::update::{Update, UpdateBool};
+        pub use std::sync::atomic::*;
+    }
 
     /// `std::sync::mpsc`, as far as the controlled façade has it: what compiles here compiles in a simulation too.
     pub mod mpsc {

@@ -113,8 +113,8 @@ fn what_is_no_saved_exploration_is_refused() {
     let good = frontier.to_json();
     assert_eq!(Frontier::from_json(&good, "closure").expect("its own"), frontier);
     assert!(matches!(Frontier::from_json(&good, "other"), Err(FrontierError::Name { .. })));
-    let newer = good.replacen("\"version\":1", "\"version\":2", 1);
-    assert!(matches!(Frontier::from_json(&newer, "closure"), Err(FrontierError::Version(2))));
+    let newer = good.replacen("\"version\":2", "\"version\":3", 1);
+    assert!(matches!(Frontier::from_json(&newer, "closure"), Err(FrontierError::Version(3))));
     for cut in [0, 1, good.len() / 2, good.len() - 1] {
         assert!(matches!(Frontier::from_json(&good[..cut], "closure"), Err(FrontierError::Shape(_))), "{cut}");
     }

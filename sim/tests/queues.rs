@@ -73,3 +73,29 @@ fn a_try_to_read_may_fail_because_a_writer_waits() {
     assert!(report.complete && report.exhaustive.queues && report.failures.is_empty());
     assert_eq!(results.into_inner().unwrap(), BTreeSet::from([false, true]));
 }
+
+/// The writer waits for the first reader, that one for the end of the second, which is stuck behind the writer: no order
+/// of locks has a cycle.
+#[test]
+fn a_join_with_a_read_lock_in_hand_makes_queues_matter() {
+    let report = explore(|| {
+        let (held, lock) = (Arc::new(Mutex::new(())), Arc::new(RwLock::new(0)));
+        let reading = lock.read().unwrap();
+        let writer = {
+            let lock = Arc::clone(&lock);
+            thread::spawn(move || *lock.write().unwrap() += 1)
+        };
+        let reader = {
+            let (held, lock) = (Arc::clone(&held), Arc::clone(&lock));
+            thread::spawn(move || {
+                let _held = held.lock().unwrap();
+                drop(lock.read().unwrap());
+            })
+        };
+        reader.join().unwrap();
+        drop(reading);
+        writer.join().unwrap();
+    });
+    assert!(report.complete && report.exhaustive.queues);
+    assert!(report.failures.iter().any(|f| matches!(f.kind, FailureKind::Deadlock { .. })), "no deadlock");
+}

@@ -32,7 +32,7 @@ impl<S: Store> Ledger<S> {
         let (confirmed, tip_height) = caches.statuses(&tx.inputs)?;
         let mut pool = caches.tx_current_mut();
         let fee = pool.check(&tx, &confirmed, self.config.planted)?;
-        pool.push(tx, fee, tip_height);
+        pool.admit(tx, fee, tip_height, &self.config)?;
         Ok(fee)
     }
 

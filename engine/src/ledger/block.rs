@@ -37,6 +37,12 @@ impl Block {
         Self { id: id_of(parent, height, &txs), parent, height, txs }
     }
 
+    /// About how many bytes it takes in memory.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + self.txs.iter().map(Tx::memory_bytes).sum::<usize>()
+    }
+
     /// Whether its id, and that of each transaction, is the one that the content has. What comes from others must be
     /// asked; the ledger trusts it.
     #[must_use]

@@ -1,11 +1,12 @@
 //! Unconfirmed branches (items U5, U39).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use interleaf::sync::Arc;
 
 use super::block::{Block, BlockId};
 use super::block_meta::BlockMetaFullCache;
+use super::config::LedgerConfig;
 use super::difference::BlockDiff;
 use super::snapshot::Snapshot;
 
@@ -41,6 +42,31 @@ impl BlockPool {
             })
         });
         is_new
+    }
+
+    /// Adds one block for who holds the chain's lock, then drops what is farthest from `tip_height` until the branches fit
+    /// into the budget (item U40): of equally far ones the one with the larger id.
+    pub(super) fn keep(&self, block: Arc<Block>, tip_height: u64, config: &LedgerConfig) {
+        self.0.replace(|branches| {
+            let mut next = branches.clone();
+            next.insert(block.id, block);
+            let mut bytes: usize = next.values().map(|block| block.memory_bytes()).sum();
+            while bytes > config.branch_bytes_max {
+                let farthest =
+                    next.values().max_by_key(|block| (block.height.abs_diff(tip_height), block.id)).map(|b| b.id);
+                let Some(dropped) = farthest.and_then(|id| next.remove(&id)) else { break };
+                bytes -= dropped.memory_bytes();
+            }
+            Some(next)
+        });
+    }
+
+    /// Removes these.
+    pub(super) fn remove(&self, ids: &BTreeSet<BlockId>) {
+        self.0.replace(|branches| {
+            let rest = branches.iter().filter(|(id, _)| !ids.contains(*id));
+            (!ids.is_empty()).then(|| rest.map(|(id, block)| (*id, Arc::clone(block))).collect())
+        });
     }
 
     /// After a change of the chain: `popped` blocks are branches now, `pushed` ones are not any more, and what stands

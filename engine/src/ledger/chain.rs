@@ -9,6 +9,7 @@ use super::cache_manager::Exclusive;
 use super::confirmed_cache::ConfirmedCache;
 use super::difference::BlockDiff;
 use super::error::BlockError;
+use super::fork_choice::Invalid;
 use super::journal::{Change, Journal, JournalError, Window};
 use super::lock_order::POISONED;
 use super::store::{Store, StoreError};
@@ -27,6 +28,8 @@ pub(super) struct Durable {
     pub(super) journal: Option<Journal>,
     /// Why the last batch could not be written. It stays due.
     flush_error: Option<StoreError>,
+    /// Blocks that were tried and break a rule.
+    pub(super) invalid: Invalid,
 }
 
 impl Chain {
@@ -43,7 +46,7 @@ impl Chain {
 }
 
 /// What a change of the chain took off and put on.
-struct Switched {
+pub(super) struct Switched {
     /// Newest first.
     popped: Vec<Arc<BlockDiff>>,
     /// Oldest first.
@@ -117,11 +120,21 @@ impl<S: Store> Ledger<S> {
     }
 
     fn switch(&self, depth: usize, blocks: Vec<Block>) -> Result<Switched, BlockError> {
-        let mut durable = self.chain.lock();
-        self.check_backlog(&mut durable)?;
-        let switched = self.switch_visibly(&mut durable, depth, blocks)?;
+        let blocks = blocks.into_iter().map(Arc::new).collect();
+        self.switch_held(&mut self.chain.lock(), depth, blocks)
+    }
+
+    /// The same for who holds the chain's lock.
+    pub(super) fn switch_held(
+        &self,
+        durable: &mut Durable,
+        depth: usize,
+        blocks: Vec<Arc<Block>>,
+    ) -> Result<Switched, BlockError> {
+        self.check_backlog(durable)?;
+        let switched = self.switch_visibly(durable, depth, blocks)?;
         // The change is made and on disk. If the store fails, that is no matter of this block.
-        match self.flush_due(&mut durable, switched.due) {
+        match self.flush_due(durable, switched.due) {
             Ok(_) | Err(BlockError::Store(_)) => Ok(switched),
             Err(error) => Err(error),
         }
@@ -131,7 +144,12 @@ impl<S: Store> Ledger<S> {
     /// publication. Everything happens under the exclusive lock: whoever has seen a published tip and then asks the
     /// caches finds a state that is at least as new, and whoever has asked the caches and then loads the tip finds one
     /// that is at least as new.
-    fn switch_visibly(&self, durable: &mut Durable, depth: usize, blocks: Vec<Block>) -> Result<Switched, BlockError> {
+    fn switch_visibly(
+        &self,
+        durable: &mut Durable,
+        depth: usize,
+        blocks: Vec<Arc<Block>>,
+    ) -> Result<Switched, BlockError> {
         let caches = self.caches.exclusive();
         let switched = self.switch_confirmed(&caches, durable, depth, blocks)?;
         switch_confirmed_cache(&caches, &switched);
@@ -146,14 +164,13 @@ impl<S: Store> Ledger<S> {
         caches: &Exclusive<'_, S>,
         durable: &mut Durable,
         depth: usize,
-        blocks: Vec<Block>,
+        blocks: Vec<Arc<Block>>,
     ) -> Result<Switched, BlockError> {
         let mut volatile = caches.volatile_mut();
         if depth > volatile.len() {
             let (tip, committed) = (volatile.tip().meta.height, volatile.committed().meta.height);
             return Err(BlockError::RollBackPastCommit { depth, tip, committed });
         }
-        let blocks: Vec<Arc<Block>> = blocks.into_iter().map(Arc::new).collect();
         if self.config.has(Planted::JournalBeforeCheck) {
             durable.write_ahead(depth, &blocks)?;
         }
@@ -203,6 +220,7 @@ impl<S: Store> Ledger<S> {
                 pool.undo_block(diff, diff.meta.height - 1, self.config.planted);
             }
         }
+        pool.shrink_to(self.config.pool_bytes_max);
         for diff in &switched.pushed {
             let min_height = diff.meta.height.saturating_sub(self.config.pool_age_max_blocks);
             pool.clean_up(diff, min_height, self.config.planted);

@@ -54,9 +54,10 @@ impl TxCurrent {
     }
 
     /// Takes out one transaction and its reservations.
-    fn take(&mut self, id: TxId) -> Option<PoolEntry> {
+    pub(super) fn take(&mut self, id: TxId) -> Option<PoolEntry> {
         let entry = self.entries.remove(&id)?;
         self.order.remove(&entry.place);
+        self.count_out(&entry);
         self.undo_reserve(&entry.tx);
         Some(entry)
     }

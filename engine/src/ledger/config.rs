@@ -15,6 +15,10 @@ pub struct LedgerConfig {
     /// How many blocks a transaction may wait in the pool before step 3 of the clean-up removes it (item U28,
     /// decision O16).
     pub pool_age_max_blocks: u64,
+    /// How many bytes the pool may take (item U40).
+    pub pool_bytes_max: usize,
+    /// How many bytes the branches may take (item U40).
+    pub branch_bytes_max: usize,
     /// A bug to switch on; without the feature `planted` it has no effect.
     pub planted: Option<Planted>,
 }
@@ -26,6 +30,8 @@ impl Default for LedgerConfig {
             commit_every_blocks: 10,
             waiting_batches_max: 4,
             pool_age_max_blocks: 100,
+            pool_bytes_max: 100_000_000,
+            branch_bytes_max: 100_000_000,
             planted: None,
         }
     }

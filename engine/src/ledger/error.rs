@@ -104,6 +104,16 @@ pub enum TxError {
     /// The pool holds this very transaction.
     #[error("it waits in the pool already")]
     AlreadyInPool,
+    /// The pool is full, and the transaction pays less for its bytes than what would have to go for it (item U40).
+    #[error("the pool is full: {taken} of {most} bytes are taken, it takes {needed}, and it pays too little")]
+    PoolFull {
+        /// Bytes that it takes.
+        needed: usize,
+        /// Bytes that are taken.
+        taken: usize,
+        /// Bytes that there are.
+        most: usize,
+    },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -3,8 +3,11 @@
 //! Locks are taken from outside to inside only, and never two of one level at once:
 //!
 //! ```text
-//! Chain → CacheManager → { VolatileCache, ConfirmedCache, TxCurrent } → { Store, BlockCurrent, BlockMetaFullCache, BlockPool }
+//! Chain → CacheManager → { VolatileCache, ConfirmedCache, TxCurrent } → { Store, BlockCurrent, BlockMetaFullCache, BlockPool } → { Admission, Peers }
 //! ```
+//!
+//! Proofs of admission and the list of a node's peers come last: nobody asks the ledger while he holds one of them, and
+//! nothing is sent while a lock of the ledger is held (bitcoin/bitcoin #4493).
 //!
 //! The store's own lock is below the caches because a look-up or a batch write may come from a holder of the volatile
 //! cache. The mutexes of the three lock-free snapshots serialise writers only and are held for one replacement.
@@ -15,6 +18,7 @@ pub const LOCK_LEVELS: &[&[&str]] = &[
     &["CacheManager"],
     &["VolatileCache", "ConfirmedCache", "TxCurrent"],
     &["Store", "BlockCurrent", "BlockMetaFullCache", "BlockPool"],
+    &["Admission", "Peers"],
 ];
 
 /// What a thread says that meets a poisoned lock: the state behind it may be half changed, so it must not go on.

@@ -158,6 +158,8 @@ impl Store for MemoryStore {
             unspent: tables.unspent.iter().map(|(k, r)| (*k, *r)).collect(),
             spent: tables.spent.iter().map(|(k, s)| (*k, *s)).collect(),
             blocks: tables.blocks.clone(),
+            owners: tables.owners.keys().copied().collect(),
+            transactions: tables.transactions.iter().map(|(id, height)| (*id, *height)).collect(),
         })
     }
 }

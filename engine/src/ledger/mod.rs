@@ -10,7 +10,7 @@
 //! Where state lives, from outside to inside ([`lock_order`]):
 //! * `chain`: adding, rolling back, switching forks
 //! * `cache_manager`: the shared/exclusive lock over the caches
-//! * `volatile_cache`, `confirmed_cache`, `tx_current` with `utxo_pool` and `clean_up`
+//! * `volatile_cache` with `volatile_index`, `confirmed_cache`, `tx_current` with `utxo_pool`, `clean_up` and `pool_budget`
 //! * [`store`], [`memory_store`], [`redb_store`]: the database
 //! * [`store_layer`]: a store around another
 //! * [`journal`]: the write-ahead log of what is not in the database yet
@@ -20,6 +20,7 @@
 //! * `add_tx`: check, decide and reserve in one step
 //! * `validation`: the rules of a block
 //! * [`recovery`]: opening what an earlier run has left
+//! * [`fork_choice`], [`receive`]: which branch is the chain, and blocks from others
 //! * `queries`: atomic check functions and look-ups
 //! * [`state`]: everything at one moment, for checkers
 //! * [`memory_use`]: how much memory the caches take
@@ -32,6 +33,7 @@ pub mod config;
 pub mod confirmed_cache;
 pub mod difference;
 pub mod error;
+pub mod fork_choice;
 pub mod genesis;
 pub mod journal;
 pub mod kind;
@@ -52,11 +54,15 @@ mod add_tx;
 mod cache_manager;
 mod chain;
 mod clean_up;
+mod key_map;
+mod pool_budget;
 mod queries;
+pub mod receive;
 mod redb_tables;
 mod snapshot;
 mod validation;
 mod volatile_cache;
+mod volatile_index;
 
 use interleaf::sync::Arc;
 
@@ -74,6 +80,7 @@ pub use self::kind::{Kind, KindError, NodeInfo};
 pub use self::lock_order::LOCK_LEVELS;
 pub use self::memory_store::MemoryStore;
 pub use self::memory_use::MemoryUse;
+pub use self::receive::Received;
 pub use self::record::{Record, Spent, Status};
 pub use self::recovery::{OpenError, Recovered};
 pub use self::redb_store::RedbStore;

@@ -289,10 +289,17 @@ impl Store for RedbStore {
         let outpoint = |key: &[u8; 36]| outpoint_of(key);
         let blocks: BTreeMap<u64, Arc<Block>> =
             all(&read, BLOCKS, |height: u64, block| Ok((height, decode("read", block)?)))?.into_iter().collect();
+        let table = read.open_table(TRANSACTIONS).map_err(failed("read"))?;
+        let transactions = table.iter().map_err(failed("read"))?.map(|found| {
+            let (id, height) = found.map_err(failed("read"))?;
+            Ok((TxId(*id.value()), height.value()))
+        });
         Ok(StoreDump {
             unspent: all(&read, UNSPENT, |key: &[u8; 36], record| Ok((outpoint(key), decode("read", record)?)))?,
             spent: all(&read, SPENT, |key: &[u8; 36], spent| Ok((outpoint(key), decode("read", spent)?)))?,
             blocks: blocks.into_values().collect(),
+            owners: all(&read, OWNERS, |key: &[u8; 56], _| Ok(owned_of(key)))?,
+            transactions: transactions.collect::<Result<_, _>>()?,
         })
     }
 }

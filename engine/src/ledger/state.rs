@@ -9,7 +9,7 @@ use super::block::Block;
 use super::block_meta::BlockMeta;
 use super::confirmed_cache::{Nodes, Referral};
 use super::record::{Record, Spent};
-use super::store::{Store, StoreError};
+use super::store::{Store, StoreDump, StoreError};
 use super::tx::{Address, Amount, OutPoint, TxId};
 use super::tx_current::PoolEntry;
 use super::utxo_pool::UtxoPool;
@@ -62,6 +62,15 @@ pub struct LedgerState {
 }
 
 impl<S: Store> Ledger<S> {
+    /// What the store holds, with its indices. Copies the whole store; not for production.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn stored(&self) -> Result<StoreDump, StoreError> {
+        let _chain = self.chain.lock();
+        self.caches.shared().store().dump()
+    }
+
     /// Everything, from one moment: the chain's lock keeps blocks out, and the pool is read in one acquisition. Copies
     /// the whole ledger; not for production.
     ///

@@ -59,6 +59,10 @@ pub struct StoreDump {
     pub spent: Vec<(OutPoint, Spent)>,
     /// Blocks by ascending height.
     pub blocks: Vec<Arc<Block>>,
+    /// What the owner index lists.
+    pub owners: Vec<(Address, OutPoint)>,
+    /// What the index of transactions lists, with heights.
+    pub transactions: Vec<(TxId, u64)>,
 }
 
 /// The database below the volatile cache: everything older than the blocks that can still be rolled back.

@@ -125,6 +125,13 @@ impl Tx {
         self.id == id_of(self.id.timestamp_ms(), &self.digest())
     }
 
+    /// About how many bytes it takes in memory.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        let inputs = self.inputs.capacity() * size_of::<OutPoint>();
+        size_of::<Self>() + inputs + self.outputs.capacity() * size_of::<Output>()
+    }
+
     /// The outpoint of the output with index `index`.
     #[must_use]
     pub fn outpoint(&self, index: u32) -> OutPoint {

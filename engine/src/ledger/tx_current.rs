@@ -1,10 +1,11 @@
 //! The pool of waiting transactions and its reservations (items U8, U21–U27).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use interleaf::sync::Arc;
 
 use super::error::TxError;
+use super::pool_budget::Worth;
 use super::record::{Record, Status};
 use super::state::PoolState;
 use super::tx::{Address, Amount, OutPoint, Tx, TxId};
@@ -35,6 +36,9 @@ pub(super) struct TxCurrent {
     pools: BTreeMap<Address, UtxoPool>,
     global_spent_keys: BTreeMap<OutPoint, TxId>,
     next_place: i64,
+    /// Bytes of all entries, and the entries by what they pay for theirs.
+    pub(super) bytes: usize,
+    pub(super) by_worth: BTreeSet<Worth>,
 }
 
 impl TxCurrent {
@@ -126,6 +130,7 @@ impl TxCurrent {
     }
 
     pub(super) fn insert(&mut self, entry: PoolEntry) {
+        self.count_in(&entry);
         self.apply_reserve_add(&entry.tx);
         self.order.insert(entry.place, entry.tx.id);
         self.entries.insert(entry.tx.id, entry);
@@ -175,7 +180,9 @@ impl TxCurrent {
         self.next_place += 1;
         self.reserve_for_address(&tx);
         self.order.insert(place, tx.id);
-        self.entries.insert(tx.id, PoolEntry { tx, fee, since_height, place });
+        let entry = PoolEntry { tx, fee, since_height, place };
+        self.count_in(&entry);
+        self.entries.insert(entry.tx.id, entry);
     }
 
     /// The second half.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use interleaf::{Failure, FailureKind, Frontier, MemoryModel, Report, Strategy, Watch};
+use interleaf::{Equivalence, Failure, FailureKind, Frontier, MemoryModel, Report, Strategy, Watch};
 
 use super::runner::{Over, TICK};
 use super::saved::{Bound, Estimated, Failed, Part, Saved, Totals};
@@ -40,6 +40,8 @@ pub struct Exploration<'a> {
     pub bound: Bound,
     /// What atomics mean.
     pub memory_model: MemoryModel,
+    /// Which runs count as the same.
+    pub equivalence: Equivalence,
     /// Most interleavings of this session.
     pub most: Option<u64>,
     /// Number of OS threads. What is explored does not depend on it.
@@ -116,6 +118,8 @@ pub struct Explored {
     pub seed: u64,
     /// Which interleavings were.
     pub bound: Bound,
+    /// Which runs counted as the same.
+    pub equivalence: Equivalence,
     /// This session.
     pub report: Report,
     /// All sessions.
@@ -166,6 +170,7 @@ impl Exploration<'_> {
             .subject
             .explorer(self.bound.strategy())
             .memory_model(self.memory_model)
+            .equivalence(self.equivalence)
             .count_distinct(false)
             .seeds(self.seed..self.seed.saturating_add(most))
             .workers(self.jobs)
@@ -222,6 +227,7 @@ impl Exploration<'_> {
             subject: self.subject,
             seed: self.seed,
             bound: self.bound,
+            equivalence: self.equivalence,
             report,
             totals,
             part,
@@ -232,6 +238,11 @@ impl Exploration<'_> {
         }
     }
 
+    /// Whether an exploration of this kind that does not finish says what is left.
+    fn can_be_saved(&self) -> bool {
+        self.memory_model == MemoryModel::Sc && self.equivalence == Equivalence::Traces
+    }
+
     const fn of_seed(&self) -> Range<u64> {
         self.seed..self.seed + 1
     }
@@ -239,7 +250,7 @@ impl Exploration<'_> {
     fn ended(&self, report: &Report, elapsed: Duration) -> Ended {
         if report.complete {
             Ended::Complete
-        } else if report.frontier.is_none() && self.memory_model == MemoryModel::Sc {
+        } else if report.frontier.is_none() && self.can_be_saved() {
             Ended::Cut
         } else if report.failures.len() >= self.max_failures {
             Ended::Failed

@@ -1,18 +1,24 @@
 //! The engine's ledger as the invariants see it.
 
+use std::collections::BTreeSet;
+
 use interleaf::Violation;
 use interleaf_engine::ledger::{
-    Address, ConfirmedState, Ledger, LedgerState, OutPoint, Record, Spent, Store, Tx, TxId,
+    Address, ConfirmedState, Kind, Ledger, LedgerState, OutPoint, Record, Spent, Store, StoreDump, Tx, TxId,
 };
 use interleaf_invariants::Difference;
 use interleaf_invariants::difference::{in_entries, in_sequence, in_value};
+use interleaf_invariants::ledger::index_is_data::IndexedView;
 use interleaf_invariants::ledger::undo_is_inverse::UndoableState;
-use interleaf_invariants::ledger::{LedgerView, TxView, conservation, no_double_spend, pool_consistency};
+use interleaf_invariants::ledger::{
+    LedgerView, TxView, balance_is_sum, conservation, index_is_data, no_double_spend, pool_consistency,
+};
 
 pub use interleaf_invariants::ledger::undo_is_inverse;
 
 /// The names of what [`check_settled`] checks.
-pub const SETTLED: &[&str] = &[no_double_spend::NAME, conservation::NAME, pool_consistency::NAME];
+pub const SETTLED: &[&str] =
+    &[no_double_spend::NAME, conservation::NAME, pool_consistency::NAME, index_is_data::NAME, balance_is_sum::NAME];
 
 /// The name of what [`check_kept`] checks.
 pub const KEPT: &str = "ledger.accepted_is_kept";
@@ -28,8 +34,53 @@ pub fn check_settled<S: Store>(ledger: &Ledger<S>) -> LedgerState {
     let checked = no_double_spend::check(&view)
         .and_then(|()| conservation::check(&view))
         .and_then(|()| pool_consistency::check(&view));
-    checked.unwrap_or_else(|violation| violation.raise());
+    let stored = ledger.stored().expect("the store can be read");
+    let checked = checked.and_then(|()| index_is_data::check(&Stored(&stored)));
+    checked.and_then(|()| check_balances(ledger, &state)).unwrap_or_else(|violation| violation.raise());
     state
+}
+
+/// Asks for the balance and the stake of everybody who owns anything, and sums both up from the state.
+fn check_balances<S: Store>(ledger: &Ledger<S>, state: &LedgerState) -> Result<(), Violation> {
+    let reserved = |key: &OutPoint| state.pool.global_spent_keys.contains_key(key);
+    let confirmed = state.confirmed.utxos.iter().filter(|(key, _)| !reserved(key)).map(|(_, record)| *record);
+    let change = state.pool.pools.values().flat_map(|pool| &pool.available);
+    let change = change.filter(|(key, _)| !reserved(key)).map(|(_, record)| *record);
+    let records: Vec<Record> = confirmed.chain(change).collect();
+    let owners: BTreeSet<Address> = records.iter().map(|record| record.owner).collect();
+    for owner in owners {
+        let of_kind = |kind| records.iter().filter(move |r| r.owner == owner && r.kind == kind).map(|r| r.amount);
+        let balance = ledger.get_balance_available_with_pool(owner).expect("the store can be read");
+        balance_is_sum::check(&owner, "balance", of_kind(Kind::Coin), balance)?;
+        let stake = ledger.get_stake_with_pool(owner).expect("the store can be read");
+        balance_is_sum::check(&owner, "stake", of_kind(Kind::Stake), stake)?;
+    }
+    Ok(())
+}
+
+/// The store, as its invariant sees it.
+struct Stored<'a>(&'a StoreDump);
+
+impl IndexedView for Stored<'_> {
+    type Key = OutPoint;
+    type Owner = Address;
+    type Id = TxId;
+
+    fn records(&self) -> impl Iterator<Item = (Address, OutPoint)> {
+        self.0.unspent.iter().map(|(key, record)| (record.owner, *key))
+    }
+
+    fn owner_index(&self) -> impl Iterator<Item = (Address, OutPoint)> {
+        self.0.owners.iter().copied()
+    }
+
+    fn transactions(&self) -> impl Iterator<Item = (TxId, u64)> {
+        self.0.blocks.iter().flat_map(|block| block.txs.iter().map(|tx| (tx.id, block.height)))
+    }
+
+    fn transaction_index(&self) -> impl Iterator<Item = (TxId, u64)> {
+        self.0.transactions.iter().copied()
+    }
 }
 
 /// Checks that a block and its roll-back left no trace in the confirmed state (item U32).

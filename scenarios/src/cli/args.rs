@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use interleaf::{MemoryModel, Strategy};
+use interleaf::{Equivalence, MemoryModel, Strategy};
 use interleaf_engine::planted::Planted;
 
 use super::values::{Jobs, Policies, Seed, Seeds, Workers};
@@ -118,6 +118,11 @@ pub struct ExploreArgs {
     /// execution graph is run once. Only for scenarios of atomics, mutexes and threads; nothing can be saved.
     #[arg(long, value_name = "MODEL", default_value_t)]
     pub memory_model: MemoryModel,
+    /// Which runs count as the same, so that one of them is made: `traces`, those with the same order of conflicting
+    /// operations, or `reads-from`, those in which every read finds the same write: never more, often far fewer. Only
+    /// for scenarios of atomics, mutexes and threads; nothing can be saved.
+    #[arg(long, value_name = "EQUIVALENCE", default_value_t)]
+    pub equivalence: Equivalence,
     /// Only interleavings that have a schedule with at most this many preemptions.
     #[arg(long, value_name = "K", conflicts_with = "estimate")]
     pub preemptions: Option<u32>,

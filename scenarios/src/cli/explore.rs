@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use interleaf::MemoryModel;
+use interleaf::{Equivalence, MemoryModel};
 use serde_json::{Value, json};
 
 use super::args::{ExploreArgs, OUT};
@@ -14,7 +14,7 @@ use crate::campaign::saved::{Bound, Estimated, Saved};
 use crate::campaign::verdict::Verdict;
 use crate::campaign::{Exit, Subject, selection};
 use crate::report::campaign::smallest;
-use crate::report::exploration::{Progress, details, estimated, lines, sentence, totals};
+use crate::report::exploration::{Progress, details, estimated, lines, one, plural, runs, sentence, totals};
 use crate::report::failure_block::{program, quoted};
 use crate::report::json;
 use crate::report::provenance::Provenance;
@@ -45,6 +45,7 @@ pub fn explore(terminal: &Terminal, args: &ExploreArgs) -> Result<Exit, Refusal>
         seed: seed(args, earlier.as_ref())?,
         bound: bound(args, earlier.as_ref())?,
         memory_model: memory_model(args)?,
+        equivalence: equivalence(args)?,
         most: args.max,
         jobs: args.jobs.0,
         max_failures: args.max_failures as usize,
@@ -97,6 +98,33 @@ fn seed(args: &ExploreArgs, earlier: Option<&Saved>) -> Result<u64, Refusal> {
 
 /// The memory model, if what is asked for can be done under it.
 fn memory_model(args: &ExploreArgs) -> Result<MemoryModel, Refusal> {
+    match for_traces(args).filter(|_| args.memory_model != MemoryModel::Sc) {
+        Some(option) => Err(Refusal::BadInput(format!(
+            "{option}: expected with --memory-model sc only, found --memory-model {}",
+            args.memory_model
+        ))),
+        None => Ok(args.memory_model),
+    }
+}
+
+/// The equivalence, if what is asked for can be done with it.
+fn equivalence(args: &ExploreArgs) -> Result<Equivalence, Refusal> {
+    let model = (args.memory_model != MemoryModel::Sc).then_some("--memory-model");
+    match for_traces(args).or(model).filter(|_| args.equivalence != Equivalence::Traces) {
+        Some("--memory-model") => Err(Refusal::BadInput(format!(
+            "--memory-model: expected sc with --equivalence {}, found {}",
+            args.equivalence, args.memory_model
+        ))),
+        Some(option) => Err(Refusal::BadInput(format!(
+            "{option}: expected with --equivalence traces only, found --equivalence {}",
+            args.equivalence
+        ))),
+        None => Ok(args.equivalence),
+    }
+}
+
+/// An option that was given and belongs to the search of traces.
+fn for_traces(args: &ExploreArgs) -> Option<&'static str> {
     let given = [
         ("--preemptions", args.preemptions.is_some()),
         ("--resume", args.resume.is_some()),
@@ -104,13 +132,7 @@ fn memory_model(args: &ExploreArgs) -> Result<MemoryModel, Refusal> {
         ("--split", args.split.is_some()),
         ("--estimate", args.estimate.is_some_and(|samples| samples > 0)),
     ];
-    match given.iter().find(|(_, given)| *given && args.memory_model != MemoryModel::Sc) {
-        Some((option, _)) => Err(Refusal::BadInput(format!(
-            "{option}: expected with --memory-model sc only, found --memory-model {}",
-            args.memory_model
-        ))),
-        None => Ok(args.memory_model),
-    }
+    given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
 }
 
 /// The bound that was given, else that of the saved exploration.
@@ -141,6 +163,7 @@ fn header(args: &ExploreArgs, exploration: &Exploration<'_>) -> Value {
         "seed": exploration.seed,
         "strategy": exploration.bound.strategy().to_string(),
         "memory_model": exploration.memory_model.to_string(),
+        "equivalence": exploration.equivalence.to_string(),
         "jobs": exploration.jobs,
         "max": args.max,
         "max_failures": args.max_failures,
@@ -155,7 +178,7 @@ fn go(terminal: &Terminal, args: &ExploreArgs, exploration: &Exploration<'_>) ->
     terminal.status(
         Tone::Good,
         "Exploring",
-        format_args!("all distinguishable interleavings of {name}, {}", counted(exploration.jobs, "job")),
+        format_args!("all {} of {name}, {}", plural(exploration.equivalence), counted(exploration.jobs, "job")),
     );
     let before = exploration.earlier.as_ref().map_or(0, |saved| saved.totals.interleavings);
     if let (Some(path), Some(saved)) = (&args.resume, &exploration.earlier) {
@@ -187,7 +210,8 @@ fn go(terminal: &Terminal, args: &ExploreArgs, exploration: &Exploration<'_>) ->
 /// The estimate of the first session, or one of this.
 fn estimate(terminal: &Terminal, args: &ExploreArgs, exploration: &Exploration<'_>) -> Option<Estimated> {
     let earlier = exploration.earlier.as_ref().and_then(|saved| saved.totals.estimate);
-    if exploration.bound != Bound::All || exploration.memory_model != MemoryModel::Sc {
+    let traces = exploration.memory_model == MemoryModel::Sc && exploration.equivalence == Equivalence::Traces;
+    if exploration.bound != Bound::All || !traces {
         // It would be one of all interleavings.
         return None;
     }
@@ -215,7 +239,8 @@ fn finish(
     let mut exit = explored.verdict.exit();
     let whole = explored.ended == Ended::Complete && explored.part.is_none();
     if let Some(bug) = args.plant.filter(|_| whole && explored.totals.failures.is_empty()) {
-        remarks.push(format!("the planted bug {bug} was not found, and there is no other interleaving"));
+        let other = one(explored.equivalence);
+        remarks.push(format!("the planted bug {bug} was not found, and there is no other {other}"));
         exit = Exit::decisive([exit, Exit::Gate]);
     }
     for found in
@@ -327,6 +352,7 @@ fn last_line(terminal: &Terminal, explored: &Explored, exit: Exit, folder: &RunF
     let seconds = explored.elapsed.as_secs_f64();
     let meaning = match (exit, explored.ended) {
         (Exit::Passed, Ended::Complete) if explored.totals.failures.is_empty() => match explored.bound {
+            Bound::All if explored.equivalence == Equivalence::ReadsFrom => "every reads-from class holds",
             Bound::All => "every interleaving holds",
             _ => "every interleaving within the bound holds",
         },
@@ -340,7 +366,10 @@ fn last_line(terminal: &Terminal, explored: &Explored, exit: Exit, folder: &RunF
         format_args!(
             "{}{} in {seconds:.1} s: {meaning} (exit code {}), files in {}",
             if word == "Failed" { "after " } else { "" },
-            counted(explored.report.executions as usize, "interleaving"),
+            match explored.equivalence {
+                Equivalence::ReadsFrom => runs(explored.report.executions, explored.equivalence),
+                _ => counted(explored.report.executions as usize, "interleaving"),
+            },
             exit.code(),
             folder.path().display()
         ),

@@ -36,6 +36,7 @@ pub fn programs(terminal: &Terminal, args: &SelftestArgs) -> Result<Exit, Refusa
         ("interleavings", Align::Right),
         ("runs", Align::Right),
         ("redundant", Align::Right),
+        ("rf classes", Align::Right),
         ("ms", Align::Right),
         ("", Align::Left),
     ]);
@@ -91,7 +92,7 @@ fn one(terminal: &Terminal, args: &SelftestArgs, instance: &Instance) -> Result<
     let difference = measured.difference(known);
     terminal.message(&json!({ "type": "program", "program": name, "parameters": known.to_string(),
         "interleavings": known.distinct, "runs": measured.executions, "redundant": measured.redundant,
-        "probes": measured.probes, "complete": measured.complete, "problem": difference,
+        "probes": measured.probes, "classes": measured.classes, "complete": measured.complete, "problem": difference,
         "seconds": elapsed.as_secs_f64() }));
     let parameters = known.to_string();
     let cells = vec![
@@ -100,6 +101,7 @@ fn one(terminal: &Terminal, args: &SelftestArgs, instance: &Instance) -> Result<
         grouped(known.distinct),
         grouped(measured.executions),
         grouped(measured.redundant),
+        measured.classes.map_or_else(|| "-".to_owned(), grouped),
         format!("{:.1}", elapsed.as_secs_f64() * 1e3),
         if difference.is_some() { "DIFFERS".to_owned() } else { String::new() },
     ];

@@ -23,7 +23,8 @@ use crate::scenario::{Scenario, Setup};
 /// Operations that change the disk, from the empty one to the last block; a few more than there are.
 const OPERATIONS: u64 = 120;
 
-const DURABLE: &str = "ledger.acknowledged_is_durable";
+/// The name of what is checked.
+pub const DURABLE: &str = "ledger.acknowledged_is_durable";
 
 /// The story.
 pub const STORY: Scenario = Scenario {

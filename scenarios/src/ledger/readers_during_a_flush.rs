@@ -16,7 +16,8 @@ use crate::checkers::claim;
 use crate::checkers::ledger::check_settled;
 use crate::scenario::{Scenario, Setup};
 
-const ONE_MOMENT: &str = "ledger.query_sees_one_moment";
+/// The name of what the readers check.
+pub const ONE_MOMENT: &str = "ledger.query_sees_one_moment";
 
 /// The story.
 pub const STORY: Scenario = Scenario {
@@ -25,6 +26,7 @@ pub const STORY: Scenario = Scenario {
     invariants: &["ledger.no_double_spend", "ledger.conservation", "ledger.pool_consistency", ONE_MOMENT],
     finds: &[(Planted::FlushForgetsFirst, 1_000)],
     weight: 20,
+    exhaustive: Some(187),
     world,
     ..LEDGER_STORY
 };

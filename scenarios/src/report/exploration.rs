@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use interleaf::Equivalence;
 use serde_json::{Value, json};
 
 use super::table::{counted, grouped};
@@ -95,14 +96,16 @@ pub fn sentence(explored: &Explored) -> String {
         false => subject.token_name(),
     };
     let part = explored.part.map_or_else(String::new, |p| format!(", part {} of {}", p.number, p.of));
-    let (runs, failures) =
-        (format!("{}{}", counted_runs(totals.interleavings), within(explored.bound)), totals.failures.len());
+    let (runs, failures) = (
+        format!("{}{}", runs(totals.interleavings, explored.equivalence), within(explored.bound)),
+        totals.failures.len(),
+    );
     if *verdict == Verdict::Failed(Exit::Nondeterministic) {
         return format!("{name}: the same seed gave another run, so no count means anything");
     }
     match (ended, failures) {
         (Ended::Complete, 0) if part.is_empty() && totals.interleavings == 1 && explored.bound == Bound::All => {
-            format!("{name}: its only interleaving holds")
+            format!("{name}: its only {} holds", one(explored.equivalence))
         }
         (Ended::Complete, 0) if part.is_empty() => format!("{name}: all {runs} hold"),
         (Ended::Complete, 0) => format!("{name}{part}: its {runs} hold; the counts of all parts add up"),
@@ -125,9 +128,32 @@ fn within(bound: Bound) -> String {
     }
 }
 
-/// `1 distinguishable interleaving`, `6 distinguishable interleavings`.
-fn counted_runs(n: u64) -> String {
-    format!("{} distinguishable interleaving{}", grouped(n), if n == 1 { "" } else { "s" })
+/// What one run of an exploration stands for.
+#[must_use]
+pub const fn one(equivalence: Equivalence) -> &'static str {
+    match equivalence {
+        Equivalence::ReadsFrom => "reads-from class",
+        _ => "interleaving",
+    }
+}
+
+/// What the runs of an exploration stand for.
+#[must_use]
+pub const fn plural(equivalence: Equivalence) -> &'static str {
+    match equivalence {
+        Equivalence::ReadsFrom => "reads-from classes",
+        _ => "distinguishable interleavings",
+    }
+}
+
+/// `1 distinguishable interleaving`, `6 distinguishable interleavings`, `2 reads-from classes`.
+#[must_use]
+pub fn runs(n: u64, equivalence: Equivalence) -> String {
+    match (n, equivalence) {
+        (1, Equivalence::ReadsFrom) => "1 reads-from class".to_owned(),
+        (1, _) => "1 distinguishable interleaving".to_owned(),
+        _ => format!("{} {}", grouped(n), plural(equivalence)),
+    }
 }
 
 /// What was covered and what is left, as labels and texts.
@@ -139,8 +165,10 @@ pub fn details(explored: &Explored) -> Vec<(&'static str, String)> {
         0 | 1 => String::new(),
         n => format!("; {} of them in this session, the {}", grouped(report.executions), ordinal(n)),
     };
-    details
-        .push(("covered", format!("{}, {} steps{session}", counted_runs(totals.interleavings), grouped(totals.steps))));
+    details.push((
+        "covered",
+        format!("{}, {} steps{session}", runs(totals.interleavings, explored.equivalence), grouped(totals.steps)),
+    ));
     if let Some(schedules) = totals.schedules {
         let about = if totals.schedules_are_exact { "" } else { "about " };
         let number = u64::try_from(schedules).map_or_else(|_| format!("{:.1e}", schedules as f64), grouped);
@@ -158,7 +186,11 @@ pub fn details(explored: &Explored) -> Vec<(&'static str, String)> {
         0 => String::new(),
         n => format!(", {} beyond the bound", counted(n as usize, "run")),
     };
-    details.push(("search", format!("{} deep, {redundant}{beyond}", totals.depth)));
+    let blocked = match report.blocked {
+        0 => String::new(),
+        n => format!(", {} blocked in loops that wait", counted(n as usize, "run")),
+    };
+    details.push(("search", format!("{} deep, {redundant}{beyond}{blocked}", totals.depth)));
     if let Some(saved) = &explored.left {
         let guess = totals.estimate.map_or_else(
             || "how many interleavings are in them is not known".to_owned(),

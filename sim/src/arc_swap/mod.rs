@@ -91,7 +91,7 @@ impl<T> ArcSwap<T> {
             let previous = self.real.compare_and_swap(&current, new);
             let swapped = Arc::ptr_eq(&previous, &current);
             if let Some(sim) = sim {
-                sim.after(&self.header, OpKind::Cas, swapped, location);
+                sim.after_exchange(&self.header, swapped, location);
             }
             if swapped {
                 return current;

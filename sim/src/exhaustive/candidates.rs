@@ -11,6 +11,7 @@
 
 use crate::monitor::OpKind;
 
+use super::class::Class;
 use super::guide::{Displaced, Guide, Waiting};
 use super::item::{Conflict, Group, Item, Step};
 use super::model::{self, Kept};
@@ -218,14 +219,14 @@ impl Run {
             if inside {
                 let thread = item.thread(g.key);
                 let filler = self.filler(g);
-                let reads = match filler {
-                    Some(d) if d >= end => self.record.main_access(d).map_or(g.reads, |a| a.reads),
-                    _ => g.reads,
+                let class = match filler {
+                    Some(d) if d >= end => self.record.main_access(d).map_or(g.class, Access::class),
+                    _ => g.class,
                 };
                 item.groups.push(Group {
                     thread,
                     index: g.index,
-                    reads,
+                    class,
                     along: g.along.clone(),
                     waits: g.waits,
                     from: g.from,
@@ -278,14 +279,14 @@ impl Run {
         cursor.targets.clear();
         let j = self.mover(cursor.j);
         for a in &j.accesses {
-            let only_reads = model::can_only_read(a.kind);
-            for &(i, reads) in self.record.log_of(a.object) {
+            let mine = Class::of_kind(a.kind);
+            for &(i, class) in self.record.log_of(a.object) {
                 let at = i as usize;
                 if at >= j.end || at > self.cut {
                     break;
                 }
                 let other = &self.record.events[at];
-                let out = other.thread == j.thread || other.forced || bit(&j.hard, at) || reads && only_reads;
+                let out = other.thread == j.thread || other.forced || bit(&j.hard, at) || class.commutes(mine);
                 if !out && !cursor.targets.contains(&i) {
                     cursor.targets.push(i);
                 }
@@ -332,7 +333,8 @@ impl Run {
                 k < h.end
                     && !bit(&h.hard, k)
                     && mine.iter().any(|a| {
-                        let conflicts = |b: &Access| a.object == b.object && !(a.reads && model::can_only_read(b.kind));
+                        let conflicts =
+                            |b: &Access| a.object == b.object && !a.class().commutes(Class::of_kind(b.kind));
                         h.accesses.iter().any(conflicts)
                     })
             });
@@ -413,7 +415,7 @@ impl Run {
         let target = record.events[i];
         let thread = item.thread(self.key(target.thread));
         let goal = record.accesses_of(i);
-        let reads = record.main_access(i).is_none_or(|a| a.reads);
+        let class = record.main_access(i).map_or(Class::Reads, Access::class);
         // What is younger has another number in another run.
         let lasting = |a: &&Access| {
             Object::thread(a.object).is_none_or(|n| record.threads[n].born <= i)
@@ -423,7 +425,7 @@ impl Run {
         item.groups.push(Group {
             thread,
             index: target.index,
-            reads,
+            class,
             along,
             waits: target.kind == OpKind::Wait,
             from: i as u32,
@@ -453,14 +455,15 @@ impl Run {
                 return None;
             }
             for (place, a) in places(&accesses) {
-                for &(k, reads) in self.record.log_of(a.object) {
+                for &(k, class) in self.record.log_of(a.object) {
                     let k = k as usize;
-                    if kept.has(k) && !(reads && a.reads) {
+                    if kept.has(k) && !class.commutes(a.class()) {
                         merge(&mut past, self.record.past(k));
                         set(&mut past, k);
                     }
                 }
-                for g in goal.iter().filter(|g| g.object == a.object) {
+                let conflicts = |g: &&Access| g.object == a.object && !g.class().commutes(Class::of_kind(a.kind));
+                for g in goal.iter().filter(conflicts) {
                     *(if g.reads { &mut conflict.writing } else { &mut conflict.always }) |= place;
                 }
             }
@@ -497,7 +500,7 @@ impl Run {
         }
         let before = self.record.log_of(main.object).iter().take_while(|(k, _)| (*k as usize) < head.event);
         head.event < self.record.len()
-            && before.into_iter().all(|&(k, reads)| reads && main.reads || kept.has(k as usize))
+            && before.into_iter().all(|&(k, class)| class.commutes(main.class()) || kept.has(k as usize))
     }
 
     /// Whether a head does not come before another displaced event, unless its displacement is what it comes after.
@@ -528,6 +531,7 @@ fn may_go_along(mine: &[Access], j: &[Access], goal: &[Access]) -> bool {
             || a.is_incidental()
             || b.is_incidental()
             || model::may_read(a.kind) && model::may_read(b.kind)
+            || Class::of_kind(a.kind).commutes(Class::of_kind(b.kind))
     };
     reaches && mine.iter().all(|a| j.iter().all(|b| apart(a, b)))
 }
@@ -540,7 +544,7 @@ fn along(g: &Displaced, accesses: &[Access]) -> bool {
 /// Whether operations conflict wherever they are done.
 fn clash(a: &[Access], b: &[Access]) -> bool {
     a.iter().any(|a| {
-        let conflicts = |b: &Access| a.object == b.object && !(a.reads && b.reads);
+        let conflicts = |b: &Access| a.object == b.object && !a.class().commutes(b.class());
         !a.is_incidental() && b.iter().any(|b| !b.is_incidental() && conflicts(b))
     })
 }

@@ -7,7 +7,7 @@ use crate::runtime::rt::Settings;
 use super::item::Item;
 
 /// The version of the format that this build writes and reads.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A part of the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +32,8 @@ pub struct Frontier {
     time_when_idle: bool,
     /// Readers queue behind writers.
     pub(crate) queues: bool,
+    /// Ends of threads are steps.
+    pub(crate) ends: bool,
     /// The bound on preemptions, if bounds are tried in turn.
     pub(crate) turn: u32,
     /// In this turn traces were beyond the bound.
@@ -72,6 +74,7 @@ impl Frontier {
             weak_cas_failures: settings.weak_cas_failures,
             time_when_idle: settings.time_when_idle,
             queues: settings.queues,
+            ends: settings.steps_apart.ends,
             turn,
             missed,
             work,

@@ -1,11 +1,12 @@
 //! The scheduler of an exhaustive run: repeats an item, judges it, and goes on as a run does by default.
 
 use crate::monitor::OpKind;
+use crate::reads_from::course::Course;
 use crate::runtime::ask;
 use crate::runtime::rt::{MAX_THREADS, Rt, bits};
 
+use super::class::Class;
 use super::item::Item;
-use super::model;
 use super::record::{Access, Object, Record, bit, meets, merge, set};
 
 /// What became of the item.
@@ -29,7 +30,7 @@ pub(crate) enum Verdict {
 pub(crate) struct Displaced {
     pub(crate) key: u64,
     pub(crate) index: u32,
-    pub(crate) reads: bool,
+    pub(crate) class: Class,
     /// As in [`super::item::Group`].
     pub(crate) along: Vec<(u32, bool)>,
     pub(crate) waits: bool,
@@ -84,6 +85,8 @@ pub(crate) struct Guide {
     judged: usize,
     /// The first event that shows that another item stands for these traces; where it is part of a run, so are they.
     pub(crate) cut: usize,
+    /// The search is one for reads-from classes, which steers the run instead of the item.
+    pub(crate) course: Option<Box<Course>>,
 }
 
 impl Guide {
@@ -102,6 +105,7 @@ impl Guide {
             spins: Vec::new(),
             judged: 0,
             cut: usize::MAX,
+            course: None,
         });
         guide.begin(item);
         guide
@@ -121,6 +125,7 @@ impl Guide {
         self.spins.clear();
         self.judged = item.moved as usize;
         self.cut = usize::MAX;
+        self.course = None;
         self.item = item;
     }
 
@@ -129,17 +134,22 @@ impl Guide {
         self.item.steps.len()
     }
 
-    fn key(&self, r: &Rt, slot: usize) -> u64 {
+    pub(crate) fn key(&self, r: &Rt, slot: usize) -> u64 {
         self.record.threads[r.number[slot] as usize].key
     }
 
     /// How many rounds of waiting the thread in `slot` has made in vain, if nothing has changed since: it would make
     /// the same one again.
-    fn rounds(&self, r: &Rt, slot: usize) -> u32 {
+    pub(crate) fn rounds(&self, r: &Rt, slot: usize) -> u32 {
         let Some(spin) = self.spins.get(r.number[slot] as usize) else { return 0 };
         let round = if r.pending[slot].kind == OpKind::Yield { &spin.reads } else { &spin.before };
         let unchanged = round.iter().all(|&(object, write)| self.record.last_write(object) == write);
         if unchanged { spin.rounds } else { 0 }
+    }
+
+    /// Likewise, of a thread that is about to yield, whatever has changed since its last round ended.
+    pub(crate) fn repeated_rounds(&self, r: &Rt, slot: usize) -> u32 {
+        self.spins.get(r.number[slot] as usize).map_or(0, |spin| spin.rounds)
     }
 
     /// Whether the thread in `slot` only waits for others.
@@ -171,6 +181,13 @@ impl Guide {
 
     /// The slot that goes on; `None` if the run is over, for the reason in `verdict`.
     pub(crate) fn next_thread(&mut self, r: &mut Rt) -> Option<usize> {
+        // Objects are numbered when they are first looked at. Runs that begin in the same way must look in the same way.
+        bits(r.alive).for_each(|t| _ = ask::operand(r, t));
+        if let Some(mut course) = self.course.take() {
+            let next = course.next_thread(self, r);
+            self.course = Some(course);
+            return next;
+        }
         self.look_for_spins(r);
         self.judge(r);
         if self.verdict != Verdict::Canonical {
@@ -236,7 +253,7 @@ impl Guide {
         Some(slot)
     }
 
-    fn start(&mut self, r: &mut Rt, slot: usize, forced: bool, choices: u32, group: u16) {
+    pub(crate) fn start(&mut self, r: &mut Rt, slot: usize, forced: bool, choices: u32, group: u16) {
         let number = r.number[slot];
         let kind = r.pending[slot].kind;
         if std::mem::take(&mut self.idle) {
@@ -254,8 +271,8 @@ impl Guide {
                     Some(at) => at,
                     None => {
                         let members = vec![0; words];
-                        let (index, reads, waits, along, from) = (g.index, g.reads, g.waits, g.along.clone(), g.from);
-                        self.groups.push(Displaced { key, index, reads, along, waits, from, spec, members });
+                        let (index, class, waits, along, from) = (g.index, g.class, g.waits, g.along.clone(), g.from);
+                        self.groups.push(Displaced { key, index, class, along, waits, from, spec, members });
                         self.groups.len() - 1
                     }
                 };
@@ -268,18 +285,15 @@ impl Guide {
 
     /// Whether the thread in `slot` may go on without bringing another event before one that is displaced already.
     fn allowed(&self, r: &mut Rt, slot: usize) -> bool {
-        let mine = operation(r, slot);
-        let along = along(r, slot);
+        let mine = accesses(r, slot, Class::of_kind(r.pending[slot].kind));
         self.groups.iter().all(|g| {
             let Some(p) = self.open(r, g).filter(|&p| p != slot) else { return true };
-            let (Some(a), Some(b)) = (mine, operation(r, p)) else { return true };
-            let reads = model::can_only_read(r.pending[slot].kind);
-            if a != b || reads && g.reads {
-                return true;
-            }
-            let number = r.number[slot];
-            meets(&self.record.past_of_next(number, a, reads), &g.members)
-                || along.is_some_and(|(b, reads)| meets(&self.record.past_of_next(number, b, reads), &g.members))
+            let theirs = accesses(r, p, g.class);
+            let clash =
+                |&(a, class)| theirs.iter().flatten().any(|&(b, other)| a == b && !Class::commutes(class, other));
+            let past = |&(object, class): &(u32, Class)| self.record.past_of_next(r.number[slot], object, class);
+            let mut mine = mine.iter().flatten();
+            !mine.clone().any(clash) || mine.any(|access| meets(&past(access), &g.members))
         })
     }
 
@@ -304,8 +318,9 @@ impl Guide {
                     continue;
                 }
                 let Some(p) = self.open(r, g) else { continue };
-                let Some(object) = operation(r, p) else { continue };
-                let clash = self.record.accesses_of(x).iter().any(|a| a.object == object && !(a.reads && g.reads));
+                let theirs = accesses(r, p, g.class);
+                let with = |a: &Access| theirs.iter().flatten().any(|&(b, c)| a.object == b && !a.class().commutes(c));
+                let clash = self.record.accesses_of(x).iter().any(with);
                 if clash && x < base && !meets(self.record.past(x), &g.members) && !bit(&g.members, x) {
                     self.verdict = Verdict::Redundant;
                 }
@@ -409,6 +424,9 @@ impl Guide {
             self.verdict = Verdict::Infeasible;
         }
         self.waiting = announced(r);
+        // Whoever is left waits for good.
+        let events = self.record.len();
+        self.record.waited.extend(bits(r.alive).map(|t| (r.number[t], events)));
     }
 
     /// A failure cuts the run; nobody has been unwound yet.
@@ -419,7 +437,7 @@ impl Guide {
     }
 
     /// The thread that has just run announces a yield: has it only read what it had read the round before?
-    fn look_for_spins(&mut self, r: &Rt) {
+    pub(crate) fn look_for_spins(&mut self, r: &Rt) {
         let Some(last) = self.record.events.last() else { return };
         let (number, event) = (last.thread, self.record.len() - 1);
         let kind = last.kind;
@@ -474,6 +492,12 @@ fn announced(r: &mut Rt) -> Vec<Waiting> {
     all
 }
 
+/// What an announced operation will access, as far as that is certain, if its own object is one of `class` for it.
+fn accesses(r: &mut Rt, slot: usize, class: Class) -> [Option<(u32, Class)>; 2] {
+    let along = along(r, slot).map(|(object, reads)| (object, Class::reading(reads)));
+    [operation(r, slot).map(|object| (object, class)), along]
+}
+
 /// What an announced operation accesses besides its object, and whether it only reads that.
 fn along(r: &mut Rt, slot: usize) -> Option<(u32, bool)> {
     let kind = r.pending[slot].kind;
@@ -489,11 +513,13 @@ fn along(r: &mut Rt, slot: usize) -> Option<(u32, bool)> {
 }
 
 /// The object of an announced operation.
-fn operation(r: &mut Rt, slot: usize) -> Option<u32> {
+pub(crate) fn operation(r: &mut Rt, slot: usize) -> Option<u32> {
     let pending = r.pending[slot];
     match pending.kind {
         OpKind::Park | OpKind::Unpark if pending.at < MAX_THREADS => Some(Object::Token(r.number[pending.at]).raw()),
         OpKind::Sleep => Some(Object::Clock.raw()),
+        OpKind::IsFinished | OpKind::End => Some(Object::End(r.number[pending.at]).raw()),
+        OpKind::Queue => Some(Object::Queue(ask::operand(r, slot)?).raw()),
         OpKind::Load if pending.at < MAX_THREADS => Some(Object::Clock.raw()),
         _ => {
             let number = ask::operand(r, slot)?;

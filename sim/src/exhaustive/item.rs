@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::class::Class;
 use super::record::{Access, places};
 
 /// One step of the beginning.
@@ -24,8 +25,8 @@ pub(crate) struct Group {
     pub(crate) thread: u16,
     /// Number of events that this thread has had before.
     pub(crate) index: u32,
-    /// The displaced operation, when last seen, only read.
-    pub(crate) reads: bool,
+    /// What the displaced operation, when last seen, commuted with.
+    pub(crate) class: Class,
     /// What came along with it, when it was displaced: objects, and whether they were only read.
     pub(crate) along: Vec<(u32, bool)>,
     /// It is a step of a wait. Once the thread has been woken it will do another one.

@@ -29,13 +29,15 @@
 //!
 //! All this needs that an announced operation says what it accesses, whatever others did before: so an `unpark` writes
 //! the token of an ended thread too, the drop of a sender and a look at the clock are steps, and whether a fault fires
-//! counts as a write even if it does not. The relation is [`record::reads_only`] on the objects of [`record::Object`];
-//! the hash that counts traces uses the same accesses. Besides, a new thread comes after its start, a join after the
+//! counts as a write even if it does not. The relation is that of [`class::Class`] on the objects of
+//! [`record::Object`]; the hash that counts traces uses the same accesses. Besides, a new thread comes after its start, a join after the
 //! end, a woken thread after the notification that chose it.
 //!
 //! Two things come along with a step that may as well be left out when other values are read: that a thread ends (seen
-//! by `is_finished`), and that a thread is about to wait for writing (seen by `try_read`, and by `read` of who holds
-//! something). **There traces can be missed.**
+//! by `is_finished`), and that a thread begins to wait for writing (seen by `try_read`, and by `read` of who holds
+//! something). Where somebody looks, they are steps of their own: see [`apart`]. **Traces can be missed** where a reader
+//! that holds something has queued behind a writer, is let go, and finds another reader before it while the writer waits
+//! still.
 //!
 //! # Loops that wait
 //!
@@ -48,8 +50,10 @@
 //! ([`crate::FailureKind::StepLimit`]). Loops without `yield_now` or `spin_loop`, and those that write in each round,
 //! are not recognised: they end at the step limit.
 
+pub(crate) mod apart;
 pub(crate) mod bounds;
 pub(crate) mod candidates;
+pub(crate) mod class;
 pub(crate) mod estimate;
 pub(crate) mod frontier;
 pub(crate) mod guide;
@@ -60,5 +64,6 @@ pub(crate) mod queues;
 pub(crate) mod record;
 pub(crate) mod reversal;
 pub(crate) mod search;
+pub(crate) mod shape;
 pub(crate) mod tally;
 pub(crate) mod watch;

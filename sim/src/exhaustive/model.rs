@@ -2,8 +2,10 @@
 
 use crate::monitor::OpKind;
 
+use super::class::Class;
 use super::guide::Waiting;
 use super::record::{Access, Object, Record, bit, reads_only};
+use super::shape::Shape;
 
 /// A part of a run: its first events, and some more.
 pub(crate) struct Kept<'a> {
@@ -24,16 +26,17 @@ impl Kept<'_> {
     }
 }
 
-/// Whether an operation of this kind reads only, whatever happens.
-pub(crate) fn can_only_read(kind: OpKind) -> bool {
-    reads_only(kind, true) && reads_only(kind, false)
-}
-
 /// Whether the thread learns nothing from an operation of this kind.
 pub(crate) fn tells_nothing(kind: OpKind) -> bool {
     matches!(
         kind,
         OpKind::Store
+            | OpKind::Add
+            | OpKind::And
+            | OpKind::Or
+            | OpKind::Xor
+            | OpKind::Max
+            | OpKind::Min
             | OpKind::Unlock
             | OpKind::ReadUnlock
             | OpKind::WriteUnlock
@@ -42,6 +45,8 @@ pub(crate) fn tells_nothing(kind: OpKind) -> bool {
             | OpKind::Park
             | OpKind::Unpark
             | OpKind::Sleep
+            | OpKind::Queue
+            | OpKind::End
     )
 }
 
@@ -57,15 +62,19 @@ pub(crate) fn is_uncertain(kind: OpKind) -> bool {
 
 /// The accesses that a thread waited to make.
 pub(crate) fn waited_for(w: Waiting) -> Vec<Access> {
-    let access = |object, kind, reads| Access { object, kind, success: true, reads, found: 0, value: 0, expected: 0 };
+    let access = |object, kind, reads| Access { reads, ..untold(object, kind, true) };
     let along = w.along.map(|(object, reads)| access(object, if reads { OpKind::Load } else { OpKind::Store }, reads));
     along.into_iter().chain([access(w.object, w.kind, reads_only(w.kind, true))]).collect()
 }
 
 /// The accesses of a wait that ends by its timeout.
 pub(crate) fn timeout(object: u32) -> Vec<Access> {
-    let access = |object, kind| Access { object, kind, success: false, reads: false, found: 0, value: 0, expected: 0 };
-    vec![access(Object::Clock.raw(), OpKind::Store), access(object, OpKind::Wait)]
+    vec![untold(Object::Clock.raw(), OpKind::Store, false), untold(object, OpKind::Wait, false)]
+}
+
+/// An access of which no values are known.
+fn untold(object: u32, kind: OpKind, success: bool) -> Access {
+    Access { object, kind, success, reads: false, found: 0, value: 0, expected: 0, shape: Shape::default() }
 }
 
 /// Corrects an access to what it would be behind the kept events. False if it could not be made there.
@@ -76,15 +85,7 @@ pub(crate) fn foresee(kept: &Kept<'_>, access: &mut Access) -> bool {
     }
     match access.kind {
         OpKind::Cas => {
-            let value = match kept.latest(object).find(|a| !a.reads) {
-                Some(write) => Some(write.value),
-                // The first access of all found what was there from the beginning.
-                None => {
-                    let first = kept.record.log_of(object).first().map(|&(k, _)| k as usize);
-                    first.and_then(|k| kept.record.accesses_of(k).iter().find(|a| a.object == object)).map(|a| a.found)
-                }
-            };
-            if let Some(value) = value {
+            if let Some(value) = value_behind(kept, object) {
                 access.success = value == access.expected;
                 access.reads = !access.success;
             }
@@ -106,6 +107,31 @@ pub(crate) fn foresee(kept: &Kept<'_>, access: &mut Access) -> bool {
         OpKind::Park => kept.latest(object).next().is_some_and(|a| a.kind == OpKind::Unpark),
         _ => true,
     }
+}
+
+/// The value of an atomic behind the kept events, if anybody has accessed it.
+fn value_behind(kept: &Kept<'_>, object: u32) -> Option<u64> {
+    let log = kept.record.log_of(object);
+    let wrote = |&(k, class): &(u32, Class)| class != Class::Reads && kept.has(k as usize);
+    let access = |k: u32| kept.record.accesses_of(k as usize).iter().find(|a| a.object == object);
+    let Some(last) = log.iter().rposition(wrote) else {
+        // The first access of all found what was there from the beginning.
+        return access(log.first()?.0).map(|a| a.found);
+    };
+    let class = log[last].1;
+    if class == Class::Writes {
+        return kept
+            .record
+            .accesses_of(log[last].0 as usize)
+            .iter()
+            .rfind(|a| a.object == object && !a.reads)
+            .map(|a| a.value);
+    }
+    // Of updates that commute some may be kept and others not. What was before them all is kept.
+    let first = log[..last].iter().rposition(|&(_, other)| other != class).map_or(0, |k| k + 1);
+    let found = access(log[first].0)?.found;
+    let updates = log[first..=last].iter().filter(|&&(k, _)| kept.has(k as usize)).filter_map(|&(k, _)| access(k));
+    Some(updates.fold(found, |value, a| a.shape.updated(a.kind, value, a.expected)))
 }
 
 /// A channel's access says in `value` whether a receiver could go on behind it, or nothing; and in `expected` whether

@@ -3,8 +3,8 @@
 //! A reader that finds a writer waiting may be stuck behind it, as with std's and parking_lot's locks. Being delayed is
 //! nothing new, so the only thing that it adds is a deadlock: the reader holds something that a holder of the lock (or
 //! somebody that this one waits for) wants. Then the order in which locks are taken has a cycle through that read lock,
-//! and the cycle shows in some run in which nobody queues. So an exploration begins without queues, which are a choice
-//! and an object more, and begins again with them once a run has shown that they could matter.
+//! and the cycle shows in some run in which nobody queues. So an exploration begins without queues, which are a
+//! step, a choice and an object more, and begins again with them once a run has shown that they could matter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,16 @@ pub(crate) fn matter(record: &Record) -> bool {
     let mut held: BTreeMap<u32, Vec<(u32, bool)>> = BTreeMap::new();
     let mut order: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     let mut nested: Vec<(u32, u32)> = Vec::new();
+    let mut waited = record.waited.iter().peekable();
+    let reads = |held: &BTreeMap<u32, Vec<(u32, bool)>>, thread| {
+        held.get(thread).is_some_and(|locks| locks.iter().any(|&(_, reads)| reads))
+    };
     for (x, event) in record.events.iter().enumerate() {
+        while let Some((thread, _)) = waited.next_if(|(_, at)| *at <= x) {
+            if reads(&held, thread) {
+                return true;
+            }
+        }
         let mine = held.entry(event.thread).or_default();
         for a in record.accesses_of(x).iter().filter(|a| !Object::is_hidden(a.object) || a.kind == OpKind::Park) {
             match a.kind {
@@ -48,7 +57,9 @@ pub(crate) fn matter(record: &Record) -> bool {
             }
         }
     }
-    nested.into_iter().any(|(outer, inner)| leads_to(&order, inner, outer))
+    // Somebody waits at the end, and a read lock is held, by whomever: its thread may have ended without releasing it.
+    waited.next().is_some() && held.keys().any(|thread| reads(&held, thread))
+        || nested.into_iter().any(|(outer, inner)| leads_to(&order, inner, outer))
 }
 
 /// Whether the operation may wait for another thread that holds no lock.
@@ -59,6 +70,12 @@ fn waits(a: &Access) -> bool {
             | OpKind::Store
             | OpKind::Rmw
             | OpKind::Cas
+            | OpKind::Add
+            | OpKind::And
+            | OpKind::Or
+            | OpKind::Xor
+            | OpKind::Max
+            | OpKind::Min
             | OpKind::Fence
             | OpKind::NotifyOne
             | OpKind::NotifyAll

@@ -1,11 +1,14 @@
 //! What happened in one run, as the exploration needs it: events, their accesses, and the happens-before order.
 //!
 //! An *event* is one step of a thread: the operation that it had announced and everything that it does until its next
-//! announcement. Two events *conflict* if they access a common object and not both only read it. The order of all
-//! conflicting events together with program order, start and end of threads, and notifications is the trace that the
+//! announcement. Two events *conflict* if they access a common object in ways that do not commute: see [`Class`]. The
+//! order of all conflicting events together with program order, start and end of threads, and notifications is the trace that the
 //! run belongs to; `past` holds its transitive closure, kept up to date while the run goes on.
 
 use crate::monitor::OpKind;
+
+use super::class::Class;
+use super::shape::Shape;
 
 /// No event.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -23,8 +26,10 @@ pub(crate) struct Access {
     pub(crate) found: u64,
     /// Atomics: the value afterwards.
     pub(crate) value: u64,
-    /// Compare-and-swap: the value that it wants to find.
+    /// Compare-and-swap: the value that it wants to find. Updates: the operand.
     pub(crate) expected: u64,
+    /// Atomics: the type of the values.
+    pub(crate) shape: Shape,
 }
 
 /// What is accessed: an object of the program, or one that the runtime keeps for it.
@@ -76,15 +81,26 @@ impl Object {
 }
 
 impl Access {
+    /// Which other accesses it commutes with.
+    pub(crate) const fn class(&self) -> Class {
+        if self.reads { Class::Reads } else { Class::of_update(self.kind) }
+    }
+
     /// Whether the access may be missing, or be another one, where its operation is done in another place: it is one
     /// that comes along.
     pub(crate) const fn is_incidental(&self) -> bool {
         !self.is_main() && self.object != Object::Faults.raw()
     }
 
+    /// Whether it is a compare-and-swap that compares something else than numbers.
+    pub(crate) fn is_opaque(&self) -> bool {
+        self.kind == OpKind::Cas && self.success == (self.found != self.expected)
+    }
+
     /// Whether it is the access of the announced operation.
     pub(crate) const fn is_main(&self) -> bool {
-        !Object::is_hidden(self.object) || matches!(self.kind, OpKind::Park | OpKind::Unpark | OpKind::Sleep)
+        use OpKind::{End, IsFinished, Park, Queue, Sleep, Unpark};
+        !Object::is_hidden(self.object) || matches!(self.kind, Park | Unpark | Sleep | Queue | IsFinished | End)
     }
 }
 
@@ -109,7 +125,7 @@ pub(crate) fn places(accesses: &[Access]) -> impl Iterator<Item = (u32, &Access)
 pub(crate) const fn reads_only(kind: OpKind, success: bool) -> bool {
     match kind {
         OpKind::Load | OpKind::Read | OpKind::ReadUnlock | OpKind::TryRead | OpKind::Fence => true,
-        OpKind::Pass | OpKind::InitRead | OpKind::InitWait => true,
+        OpKind::Pass | OpKind::InitRead | OpKind::InitWait | OpKind::IsFinished | OpKind::Queue => true,
         OpKind::Cas | OpKind::TryLock | OpKind::Send | OpKind::Recv | OpKind::Init => !success,
         _ => false,
     }
@@ -145,10 +161,14 @@ pub(crate) struct Chosen {
 #[derive(Default)]
 struct ObjectLog {
     last_write: u32,
-    /// Since the last write.
-    reads: Vec<u32>,
-    /// All accessing events in order, with whether they only read.
-    all: Vec<(u32, bool)>,
+    /// The class of the latest accesses that all commute with each other.
+    class: Class,
+    /// Their events.
+    latest: Vec<u32>,
+    /// Those just before them, which all of them come after.
+    before: Vec<u32>,
+    /// All accessing events in order, with how they commute.
+    all: Vec<(u32, Class)>,
 }
 
 /// A thread of the run.
@@ -187,6 +207,16 @@ pub(crate) struct Prevented {
     pub(crate) object: u32,
 }
 
+/// The event number `index` of a thread, or the first one after that, comes after the first `count` events of another, by
+/// start or join.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Tie {
+    pub(crate) thread: u32,
+    pub(crate) index: u32,
+    pub(crate) other: u32,
+    pub(crate) count: u32,
+}
+
 /// The record of one run.
 #[derive(Default)]
 pub(crate) struct Record {
@@ -196,6 +226,9 @@ pub(crate) struct Record {
     pub(crate) threads: Vec<ThreadLog>,
     /// Timeouts that did not come, since their thread was woken before.
     pub(crate) prevented: Vec<Prevented>,
+    pub(crate) ties: Vec<Tie>,
+    /// Who has joined a thread, or waited for anything when the run ended: the thread, and how many events there were.
+    pub(crate) waited: Vec<(u32, usize)>,
     objects: Vec<ObjectLog>,
     used: Vec<u32>,
     /// Rows of `words` words: the events before each event.
@@ -212,10 +245,14 @@ impl Record {
         self.choices.clear();
         self.threads.clear();
         self.prevented.clear();
+        self.ties.clear();
+        self.waited.clear();
         for raw in self.used.drain(..) {
             let log = &mut self.objects[raw as usize];
             log.last_write = NONE;
-            log.reads.clear();
+            log.class = Class::Writes;
+            log.latest.clear();
+            log.before.clear();
             log.all.clear();
         }
         self.past.clear();
@@ -256,7 +293,7 @@ impl Record {
     }
 
     /// The events that access an object, in order.
-    pub(crate) fn log_of(&self, object: u32) -> &[(u32, bool)] {
+    pub(crate) fn log_of(&self, object: u32) -> &[(u32, Class)] {
         self.objects.get(object as usize).map_or(&[], |o| &o.all)
     }
 
@@ -274,13 +311,30 @@ impl Record {
         }
         let born = self.events.len();
         self.threads.push(ThreadLog { key, last: NONE, events: 0, born, edges });
+        if let Some((parent, _)) = parent {
+            self.tie(number, parent);
+        }
+    }
+
+    /// The next event of `thread` comes after all that `other` has done and whatever its next event would come after.
+    fn tie(&mut self, thread: u32, other: u32) {
+        let (index, count) = (self.threads[thread as usize].events, self.threads[other as usize].events);
+        for n in 0..self.ties.len() {
+            let tie = self.ties[n];
+            if (tie.thread, tie.index) == (other, count) {
+                self.ties.push(Tie { thread, index, ..tie });
+            }
+        }
+        self.ties.push(Tie { thread, index, other, count });
     }
 
     /// The thread's next event comes after the last one of `child` and whatever that comes after.
     pub(crate) fn joined(&mut self, thread: u32, child: u32) {
+        self.waited.push((thread, self.events.len()));
         let mut edges = self.threads[child as usize].edges.clone();
         edges.extend(some(self.threads[child as usize].last));
         self.threads[thread as usize].edges.append(&mut edges);
+        self.tie(thread, child);
     }
 
     /// The thread's next event comes after the present one.
@@ -365,27 +419,27 @@ impl Record {
         let words = self.words;
         self.object(access.object);
         let log = &mut self.objects[access.object as usize];
-        let (before, row) = self.past.split_at_mut(event * words);
-        let mut after = |k: u32| {
-            if k as usize != event {
-                merge(row, &before[k as usize * words..][..words]);
-                set(row, k as usize);
-            }
-        };
-        if log.last_write != NONE {
-            after(log.last_write);
+        let class = access.class();
+        if !class.commutes(log.class) {
+            std::mem::swap(&mut log.before, &mut log.latest);
+            log.latest.clear();
+            log.class = class;
         }
-        if access.reads {
-            if log.reads.last() != Some(&(event as u32)) {
-                log.reads.push(event as u32);
-            }
-        } else {
-            log.reads.drain(..).for_each(after);
+        // Whatever is older comes before these.
+        let (before, row) = self.past.split_at_mut(event * words);
+        for &k in log.before.iter().filter(|&&k| k as usize != event) {
+            merge(row, &before[k as usize * words..][..words]);
+            set(row, k as usize);
+        }
+        if log.latest.last() != Some(&(event as u32)) {
+            log.latest.push(event as u32);
+        }
+        if !access.reads {
             log.last_write = event as u32;
         }
         match log.all.last_mut() {
-            Some((last, reads)) if *last == event as u32 => *reads &= access.reads,
-            _ => log.all.push((event as u32, access.reads)),
+            Some((last, all)) if *last == event as u32 => *all = all.joined(class),
+            _ => log.all.push((event as u32, class)),
         }
     }
 
@@ -401,15 +455,15 @@ impl Record {
     }
 
     /// What an event of `thread` that accesses `object` would come after, if it were the next one.
-    pub(crate) fn past_of_next(&self, thread: u32, object: u32, reads: bool) -> Vec<u64> {
+    pub(crate) fn past_of_next(&self, thread: u32, object: u32, class: Class) -> Vec<u64> {
         let mut row = vec![0; self.words];
         let log = &self.threads[thread as usize];
         for k in log.edges.iter().copied().chain(some(log.last)) {
             merge(&mut row, self.past(k as usize));
             set(&mut row, k as usize);
         }
-        for &(k, r) in self.log_of(object) {
-            if !(reads && r) {
+        for &(k, other) in self.log_of(object) {
+            if !class.commutes(other) {
                 merge(&mut row, self.past(k as usize));
                 set(&mut row, k as usize);
             }
@@ -419,7 +473,7 @@ impl Record {
 
     /// Likewise without the object.
     pub(crate) fn hard_of_next(&self, thread: u32) -> Vec<u64> {
-        self.past_of_next(thread, u32::MAX, true)
+        self.past_of_next(thread, u32::MAX, Class::Reads)
     }
 }
 

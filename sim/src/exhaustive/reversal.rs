@@ -99,8 +99,9 @@ fn pairs(record: &Record, wishes: &[Waiting]) -> Vec<Pair> {
         };
         let thread = thread_of(record, wishes, j);
         for i in (0..end).filter(|&i| record.events[i].thread != thread && !bit(&hard, i)) {
-            let clash =
-                |a: &Access| record.accesses_of(i).iter().any(|b| a.object == b.object && !(a.reads && b.reads));
+            let clash = |a: &Access| {
+                record.accesses_of(i).iter().any(|b| a.object == b.object && !a.class().commutes(b.class()))
+            };
             if !accesses.iter().any(clash) {
                 continue;
             }

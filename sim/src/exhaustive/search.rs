@@ -12,8 +12,10 @@ use crate::explore::explorer::{Explorer, Report};
 use crate::explore::failure::FailureKind;
 use crate::explore::worker::Worker;
 use crate::runtime::execution::{Detail, Outcome};
+use crate::runtime::rt::Apart;
 use crate::strategy::{Active, Plan, Strategy};
 
+use super::apart;
 use super::bounds::Judge;
 use super::candidates::Run;
 use super::estimate;
@@ -36,24 +38,27 @@ pub(crate) fn search<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<I
     explorer.settings.every_operation = true;
     explorer.settings.whole_deadlocks = true;
     explorer.settings.max_steps = explorer.settings.max_steps.min(MAX_STEPS);
-    explorer.settings.queues = explorer.resume.as_ref().is_some_and(|frontier| frontier.queues);
+    let (queues, ends) = explorer.resume.as_ref().map_or((false, false), |frontier| (frontier.queues, frontier.ends));
+    let mut apart = Apart { ends, queues };
     loop {
-        let (mut report, queues_matter) = attempt(&explorer, deadline, f);
-        if !queues_matter {
-            report.exhaustive.queues = explorer.settings.queues;
+        explorer.settings.queues = apart.queues;
+        explorer.settings.steps_apart = apart;
+        let (mut report, more) = attempt(&explorer, deadline, f);
+        if more == Apart::default() {
+            (report.exhaustive.queues, report.exhaustive.ends) = (apart.queues, apart.ends);
             return report;
         }
         // From the beginning, whatever was done.
         if let Some(counter) = explorer.progress {
             counter.fetch_sub(report.executions, Ordering::Relaxed);
         }
-        explorer.settings.queues = true;
+        apart = Apart { ends: apart.ends | more.ends, queues: apart.queues | more.queues };
         explorer.resume = None;
     }
 }
 
-/// An exploration with or without queues of readers. Whether it showed that they are needed after all.
-fn attempt<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<Instant>, f: &F) -> (Report, bool) {
+/// An exploration with or without queues of readers and steps of their own. What it showed to be needed besides.
+fn attempt<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<Instant>, f: &F) -> (Report, Apart) {
     let (mut turn, mut missed, mut work) = match &explorer.resume {
         Some(frontier) => (frontier.turn, frontier.missed, frontier.work.clone()),
         None => (0, false, vec![Work { item: Item::default(), given: None }]),
@@ -62,8 +67,9 @@ fn attempt<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<Instant>, f
     if explorer.estimate > 0 && explorer.resume.is_none() {
         let shared = Shared::new(Vec::new(), 0, 0);
         let estimate = estimate::sample(&mut Searcher::new(explorer, &shared, deadline, f), explorer.estimate);
-        if shared.queues_matter.load(Ordering::Relaxed) {
-            return (report, true);
+        let more = shared.needed();
+        if more != Apart::default() {
+            return (report, more);
         }
         report.exhaustive.estimate = estimate;
         if let Some(watch) = explorer.watch {
@@ -75,10 +81,10 @@ fn attempt<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<Instant>, f
         _ => 0,
     };
     loop {
-        let (round, rest, queues_matter) = one_round(explorer, deadline, f, work, turn, report.executions);
-        if queues_matter {
+        let (round, rest, more) = one_round(explorer, deadline, f, work, turn, report.executions);
+        if more != Apart::default() {
             report.merge(round);
-            return (report, true);
+            return (report, more);
         }
         missed |= round.exhaustive.beyond > 0;
         report.merge(round);
@@ -100,7 +106,7 @@ fn attempt<F: Fn() + Sync>(explorer: &Explorer<'_>, deadline: Option<Instant>, f
     }
     report.failures.sort_by_cached_key(|f| (f.trace.preemptions(), f.trace.decisions.len(), f.token.clone()));
     report.failures.truncate(explorer.max_failures);
-    (report, false)
+    (report, Apart::default())
 }
 
 /// Explores `work` under one bound. Returns what was found, and what is left.
@@ -111,7 +117,7 @@ fn one_round<F: Fn() + Sync>(
     work: Vec<Work>,
     turn: u32,
     made: u64,
-) -> (Report, Vec<Work>, bool) {
+) -> (Report, Vec<Work>, Apart) {
     let shared = Shared::new(work, turn, made);
     if explorer.workers == 1 {
         Searcher::new(explorer, &shared, deadline, f).work();
@@ -122,9 +128,10 @@ fn one_round<F: Fn() + Sync>(
             }
         });
     }
+    let needed = shared.needed();
     let report = shared.total.into_inner().unwrap_or_else(PoisonError::into_inner);
     let rest = shared.queue.into_inner().unwrap_or_else(PoisonError::into_inner).work;
-    (report, rest, shared.queues_matter.into_inner())
+    (report, rest, needed)
 }
 
 /// What workers share.
@@ -137,6 +144,8 @@ struct Shared {
     stop: AtomicBool,
     /// Readers must queue behind writers: see [`super::queues`].
     queues_matter: AtomicBool,
+    /// Ends of threads must be steps: see [`super::apart`].
+    ends_matter: AtomicBool,
     total: Mutex<Report>,
     /// The bound, if bounds are tried in turn.
     turn: u32,
@@ -151,9 +160,15 @@ impl Shared {
             executions: AtomicU64::new(made),
             stop: AtomicBool::new(false),
             queues_matter: AtomicBool::new(false),
+            ends_matter: AtomicBool::new(false),
             total: Mutex::new(Report::empty()),
             turn,
         }
+    }
+
+    /// What some run has shown to be needed.
+    fn needed(&self) -> Apart {
+        Apart { ends: self.ends_matter.load(Ordering::Relaxed), queues: self.queues_matter.load(Ordering::Relaxed) }
     }
 }
 
@@ -196,8 +211,13 @@ impl<'a, 'b, F: Fn() + Sync> Searcher<'a, 'b, F> {
             unreachable!("the run gives its strategy back")
         };
         guide.end();
-        if !self.explorer.settings.queues && queues::matter(&guide.record) {
+        let apart = self.explorer.settings.steps_apart;
+        if !apart.queues && queues::matter(&guide.record) {
             self.shared.queues_matter.store(true, Ordering::Relaxed);
+            self.shared.stop.store(true, Ordering::Relaxed);
+        }
+        if !apart.ends && apart::ends_matter(&guide.record) {
+            self.shared.ends_matter.store(true, Ordering::Relaxed);
             self.shared.stop.store(true, Ordering::Relaxed);
         }
         let verdict = guide.verdict;

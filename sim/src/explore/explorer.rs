@@ -12,7 +12,8 @@ use crate::exhaustive::watch::Watch;
 use crate::fault::Faults;
 use crate::memory::MemoryModel;
 use crate::monitor::Monitor;
-use crate::runtime::rt::Settings;
+use crate::reads_from::Equivalence;
+use crate::runtime::rt::{Apart, Settings};
 use crate::strategy::Strategy;
 use crate::time::Time;
 
@@ -65,6 +66,7 @@ pub struct Explorer<'a> {
     pub(crate) watch: Option<&'a Watch>,
     pub(crate) resume: Option<std::sync::Arc<Frontier>>,
     pub(crate) estimate: u32,
+    pub(crate) equivalence: Equivalence,
 }
 
 impl Default for Explorer<'_> {
@@ -89,6 +91,7 @@ impl<'a> Explorer<'a> {
                 time_when_idle: false,
                 whole_deadlocks: false,
                 queues: true,
+                steps_apart: Apart::default(),
                 memory_model: MemoryModel::Sc,
             },
             workers: 1,
@@ -103,6 +106,7 @@ impl<'a> Explorer<'a> {
             watch: None,
             resume: None,
             estimate: 0,
+            equivalence: Equivalence::Traces,
         }
     }
 
@@ -155,6 +159,14 @@ impl<'a> Explorer<'a> {
         self
     }
 
+    /// Makes the end of a thread, and that a thread begins to wait for a `RwLock` to write, steps of their own. They are
+    /// part of the step before otherwise, which loses no behaviour. An exhaustive exploration decides by itself.
+    #[doc(hidden)]
+    pub fn steps_apart(mut self, ends: bool, queues: bool) -> Self {
+        self.settings.steps_apart = Apart { ends, queues };
+        self
+    }
+
     /// Arms faults.
     pub fn faults(mut self, faults: Faults) -> Self {
         self.settings.spurious_wakeups = faults.spurious_wakeups;
@@ -171,6 +183,17 @@ impl<'a> Explorer<'a> {
     /// What atomics mean: sequential consistency (the default), or RC11, in which orderings and fences matter.
     pub fn memory_model(mut self, model: MemoryModel) -> Self {
         self.settings.memory_model = model;
+        self
+    }
+
+    /// Which runs [`Strategy::Exhaustive`] takes for the same: those of a trace (the default), or those of a reads-from
+    /// class. Other strategies do not look at it.
+    ///
+    /// With [`Equivalence::ReadsFrom`] programs may use atomics, fences and mutexes, and start and join
+    /// threads; a program that does anything else fails with a message that names it. [`Explorer::estimate`] and
+    /// [`Explorer::count_schedules`] have no effect, and what is left cannot be saved.
+    pub fn equivalence(mut self, equivalence: Equivalence) -> Self {
+        self.equivalence = equivalence;
         self
     }
 
@@ -255,13 +278,27 @@ impl<'a> Explorer<'a> {
     /// Which seeds fail, and how, does not depend on the number of workers.
     ///
     /// # Panics
-    /// If called inside a simulated run, or if a stack cannot be mapped.
+    /// If called inside a simulated run, or if a stack cannot be mapped; if bounds on preemptions or delays, an
+    /// equivalence and a memory model are combined in a way that there is no search for.
     pub fn run<F: Fn() + Sync>(&self, f: F) -> Report {
         let deadline = self.budget.and_then(|budget| Instant::now().checked_add(budget));
         if let Strategy::Dfs { preemptions } = self.strategy {
             return search(self, preemptions, deadline, &f);
         }
         if let Strategy::Exhaustive { .. } | Strategy::Iterative { .. } | Strategy::Delays { .. } = self.strategy {
+            if self.equivalence == Equivalence::ReadsFrom {
+                assert!(
+                    matches!(self.strategy, Strategy::Exhaustive { preemptions: None })
+                        && self.settings.memory_model == MemoryModel::Sc
+                        && self.resume.is_none(),
+                    "interleaf: reads-from classes are explored by the strategy `exhaustive` under the memory model sc \
+                     from the beginning, not by `{}` under {}{}",
+                    self.strategy,
+                    self.settings.memory_model,
+                    if self.resume.is_some() { " from a saved exploration" } else { "" }
+                );
+                return crate::reads_from::search::search(self, deadline, &f);
+            }
             if self.settings.memory_model == MemoryModel::Sc {
                 return crate::exhaustive::search::search(self, deadline, &f);
             }
@@ -303,8 +340,10 @@ pub struct Exhaustive {
     pub depth: u64,
     /// Readers that hold something queue behind writers that wait. That can only add deadlocks, and only if locks are
     /// taken in an order that has a cycle through a read lock; once a run shows that (or a `try_read`, or a wait with a
-    /// read lock in hand), the exploration begins anew with queues, which are a choice and an object more.
+    /// read lock in hand), the exploration begins anew with queues, which are a step, a choice and an object more.
     pub queues: bool,
+    /// Some thread asks whether another has ended (`is_finished`), so the ends of threads are steps.
+    pub ends: bool,
     /// The estimated number of traces, if it was asked for.
     pub estimate: Estimate,
     /// Runs of traces beyond the bound on preemptions or delays: they had to be made to find others, and are neither
@@ -344,6 +383,7 @@ impl Exhaustive {
         probes: 0,
         depth: 0,
         queues: false,
+        ends: false,
         estimate: Estimate { traces: 0.0, error: 0.0, samples: 0 },
         beyond: 0,
         again: 0,
@@ -361,6 +401,7 @@ impl Exhaustive {
         self.probes += other.probes;
         self.depth = self.depth.max(other.depth);
         self.queues |= other.queues;
+        self.ends |= other.ends;
         if self.estimate.samples == 0 {
             self.estimate = other.estimate;
         }

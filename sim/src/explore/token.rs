@@ -16,7 +16,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::choice::finalise;
 use crate::memory::MemoryModel;
-use crate::runtime::rt::Settings;
+use crate::runtime::rt::{Apart, Settings};
 use crate::strategy::replay::Deviations;
 use crate::trace::Trace;
 
@@ -67,7 +67,9 @@ impl Token {
             | u64::from(s.time_when_idle) << 1
             | u64::from(s.whole_deadlocks) << 2
             | u64::from(weak) << 3
-            | u64::from(!s.queues) << 4;
+            | u64::from(!s.queues) << 4
+            | u64::from(s.steps_apart.ends) << 5
+            | u64::from(s.steps_apart.queues) << 6;
         let mut out = Vec::new();
         for n in [
             self.seed,
@@ -121,7 +123,7 @@ impl FromStr for Token {
         let mut reader = Reader { bytes: body, at: 0 };
         let seed = reader.number()?;
         let flags = reader.number()?;
-        if flags > 31 {
+        if flags > 127 {
             // A setting of a later version: running without it would be another run.
             return Err(TokenError::Damaged(reader.at));
         }
@@ -130,6 +132,7 @@ impl FromStr for Token {
             time_when_idle: flags & 2 == 2,
             whole_deadlocks: flags & 4 == 4,
             queues: flags & 16 == 0,
+            steps_apart: Apart { ends: flags & 32 == 32, queues: flags & 64 == 64 },
             memory_model: if flags & 8 == 8 { MemoryModel::Rc11 } else { MemoryModel::Sc },
             max_steps: reader.small()?,
             spurious_wakeups: reader.small()?,
@@ -208,6 +211,7 @@ mod tests {
                 time_when_idle: false,
                 whole_deadlocks: false,
                 queues: true,
+                steps_apart: Apart::default(),
                 memory_model: MemoryModel::Sc,
             },
         }

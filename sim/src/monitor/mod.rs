@@ -26,6 +26,8 @@ pub enum OpKind {
     ReadUnlock,
     /// `RwLock::write`.
     Write,
+    /// A thread that wants to write begins to wait, if it must. A step only where an exploration needs it to be one.
+    Queue,
     /// `RwLock::try_write`.
     TryWrite,
     /// Release of a write lock.
@@ -44,6 +46,18 @@ pub enum OpKind {
     Rmw,
     /// Compare-and-swap: it writes if it succeeds and only reads if it fails.
     Cas,
+    /// `Update::add` and `sub` of an atomic: nobody sees the result, so it commutes with others of its kind.
+    Add,
+    /// `Update::and`, likewise.
+    And,
+    /// `Update::or`, likewise.
+    Or,
+    /// `Update::xor`, likewise.
+    Xor,
+    /// `Update::max`, likewise.
+    Max,
+    /// `Update::min`, likewise.
+    Min,
     /// A memory fence.
     Fence,
     /// Send on a channel.
@@ -66,6 +80,8 @@ pub enum OpKind {
     InitWait,
     /// `JoinHandle::join`.
     Join,
+    /// `JoinHandle::is_finished`.
+    IsFinished,
     /// `thread::park`.
     Park,
     /// `Thread::unpark`.
@@ -74,7 +90,7 @@ pub enum OpKind {
     Yield,
     /// `thread::sleep`.
     Sleep,
-    /// The thread has ended.
+    /// The thread has ended. A step only where an exploration needs it to be one.
     End,
     /// A choice that is not between threads: which waiter wakes, whether an armed fault fires.
     Choose,

@@ -114,9 +114,12 @@ impl<T> Joinable<T> {
         !self.is_of(r)
             || unsafe {
                 if !threads::quiet(r) {
-                    point(r, (*r).cur & (MAX_THREADS - 1), OpKind::Join, location);
+                    // The announcement names the thread that is asked for, or nobody if its slot may be another's by now.
+                    let alive = threads::is_alive(r, self.0.slot, self.0.number);
+                    let at = if alive { self.0.slot } else { (*r).cur & (MAX_THREADS - 1) };
+                    point(r, at, OpKind::IsFinished, location);
                 }
-                record::touched(r, Object::End(self.0.number), OpKind::Load);
+                record::touched(r, Object::End(self.0.number), OpKind::IsFinished);
                 !threads::is_alive(r, self.0.slot, self.0.number)
             }
     }

@@ -7,15 +7,17 @@
 //! access is noted, for the hash and for exhaustive exploration alike.
 //!
 //! *The hash.* Each thread and each object carries a hash of everything that happened before. A writing access mixes
-//! both into both; reading ones mix the object's last write into the thread and are summed up beside it, so that reads
-//! which commute give the same hash in either order. The hashes of all threads together identify the Mazurkiewicz
+//! both into both; those that commute with each other, as reads do, mix what came before all of them into the thread and
+//! are summed up beside it, so that they give the same hash in either order. The hashes of all threads together identify the Mazurkiewicz
 //! trace: two runs agree if and only if (up to collisions of 64 bits) they order all conflicting accesses in the same
 //! way.
 
 use std::panic::Location;
 use std::time::Duration;
 
+use crate::exhaustive::class::Class;
 use crate::exhaustive::record::{Access, Object, Record, reads_only};
+use crate::exhaustive::shape::Shape;
 use crate::explore::failure::FailureKind;
 use crate::monitor::{Event, OpKind, Phase};
 use crate::strategy::Active;
@@ -35,8 +37,11 @@ pub(crate) struct ObjectTrack {
 /// Hashes of what happened to an object.
 #[derive(Clone, Copy, Default)]
 struct Mark {
-    last_write: u64,
-    reads: u64,
+    /// What came before the latest accesses that commute with each other.
+    before: u64,
+    /// The sum of these.
+    latest: u64,
+    class: Class,
 }
 
 #[derive(Clone)]
@@ -143,7 +148,8 @@ pub(crate) fn started(r: &mut Rt, slot: usize) {
 pub(crate) unsafe fn ended(r: *mut Rt, slot: usize) {
     // SAFETY: as the caller; nothing switches here.
     unsafe {
-        touched(r, Object::End((&(*r).number)[slot]), OpKind::Store);
+        let kind = if (*r).settings.steps_apart.ends { OpKind::End } else { OpKind::Store };
+        touched(r, Object::End((&(*r).number)[slot]), kind);
         show(r, slot, None, OpKind::End, Phase::Executed, true, (*r).pending[slot].location);
     }
 }
@@ -201,12 +207,13 @@ pub(crate) unsafe fn executed(
     unsafe { executed_with(r, header, kind, success, Values::default(), location) }
 }
 
-/// What an operation of an atomic found, left and (compare-and-swap) expected.
+/// What an operation of an atomic found, left and expected (compare-and-swap) or was given (updates).
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Values {
     pub(crate) found: u64,
     pub(crate) value: u64,
     pub(crate) expected: u64,
+    pub(crate) shape: Shape,
     /// It failed without reason. What it accesses must not depend on that, so it counts as a write.
     pub(crate) spurious: bool,
 }
@@ -400,9 +407,9 @@ pub(super) fn explored(r: &mut Rt, index: u32, kind: OpKind, success: bool, valu
 }
 
 fn access(object: Object, kind: OpKind, success: bool, values: Values) -> Access {
-    let Values { found, value, expected, spurious } = values;
+    let Values { found, value, expected, shape, spurious } = values;
     let reads = reads_only(kind, success) && !spurious;
-    Access { object: object.raw(), kind, success, reads, found, value, expected }
+    Access { object: object.raw(), kind, success, reads, found, value, expected, shape }
 }
 
 /// The thread in `slot` accesses something: the only place where the order of accesses is noted.
@@ -415,12 +422,16 @@ fn accessed(r: &mut Rt, slot: usize, access: Access) {
     let thread = &mut r.tracks.threads[number];
     let mark = &mut r.tracks.marks[at];
     let before = mix(thread.hash, access.kind as u64 * 2 + u64::from(access.success));
-    if access.reads {
-        thread.hash = mix(before, mark.last_write);
-        mark.reads = mark.reads.wrapping_add(mix(thread.hash, 3));
+    let class = access.class();
+    if class == Class::Writes {
+        thread.hash = mix(before, mix(mark.before, mark.latest));
+        *mark = Mark { before: thread.hash, latest: 0, class: Class::Reads };
     } else {
-        thread.hash = mix(before, mix(mark.last_write, mark.reads));
-        *mark = Mark { last_write: thread.hash, reads: 0 };
+        if class != mark.class {
+            *mark = Mark { before: mix(mark.before, mark.latest), latest: 0, class };
+        }
+        thread.hash = mix(before, mark.before);
+        mark.latest = mark.latest.wrapping_add(mix(thread.hash, 3));
     }
     if let Some(record) = exhaustive(r) {
         record.access(access);

@@ -78,8 +78,19 @@ pub(crate) struct Settings {
     pub(crate) whole_deadlocks: bool,
     /// A reader that holds something may find itself behind a writer that waits.
     pub(crate) queues: bool,
+    /// What others can see of what a thread does next is a step of its own.
+    pub(crate) steps_apart: Apart,
     /// What atomics mean.
     pub(crate) memory_model: MemoryModel,
+}
+
+/// What is a step of its own, and not a part of the one before it. See [`crate::exhaustive::apart`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Apart {
+    /// That a thread ends.
+    pub(crate) ends: bool,
+    /// That a thread begins to wait for writing.
+    pub(crate) queues: bool,
 }
 
 /// Bits of [`Rt::slow`].

@@ -277,6 +277,9 @@ unsafe fn ended(r: *mut Rt) -> usize {
     // SAFETY: `r` is this OS thread's runtime.
     unsafe {
         locals::destroy(r);
+        if (*r).settings.steps_apart.ends && (*r).number[(*r).cur] != 0 && !quiet_in_drop(r) {
+            end_in_a_step(r);
+        }
         let me = (*r).cur;
         let bit = 1u64 << me;
         if (*r).track {
@@ -295,6 +298,20 @@ unsafe fn ended(r: *mut Rt) -> usize {
             return RUNNER;
         }
         next_thread(r)
+    }
+}
+
+/// The end of the running thread is a step of its own.
+#[cold]
+unsafe fn end_in_a_step(r: *mut Rt) {
+    // SAFETY: as `ended`; no reference into `*r` is held across the switch.
+    unsafe {
+        let me = (*r).cur & (MAX_THREADS - 1);
+        let location = (*r).pending[me].location;
+        // The run may be torn down meanwhile.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| point(r, me, OpKind::End, location))) {
+            drop(note_panic(r, payload));
+        }
     }
 }
 

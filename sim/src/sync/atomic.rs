@@ -5,11 +5,14 @@
 //! same time may be lost (they are never undefined).
 #![forbid(unsafe_code)]
 
+mod update;
+
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe};
 pub use std::sync::atomic::Ordering;
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::exhaustive::shape::Shape;
 use crate::memory::state::Access;
 use crate::monitor::OpKind;
 use crate::runtime::objects::atomic::{self, Done, Operation, Simulated, before};
@@ -28,6 +31,8 @@ pub fn fence(order: Ordering) {
     }
 }
 
+pub use crate::update::{Update, UpdateBool};
+
 /// A fence for the compiler only; std's.
 pub use std::sync::atomic::compiler_fence;
 
@@ -36,6 +41,7 @@ trait Word: Copy {
     fn into_word(self) -> u64;
     /// The value of a word that was made by `into_word`.
     fn from_word(word: u64) -> Self;
+    const SHAPE: Shape;
 }
 
 macro_rules! integer_words {
@@ -50,6 +56,7 @@ macro_rules! integer_words {
                 fn from_word(word: u64) -> Self {
                     word as Self
                 }
+                const SHAPE: Shape = Shape::new(<$value>::BITS, <$value>::MIN != 0);
             }
         )*
     };
@@ -64,6 +71,7 @@ impl Word for bool {
     fn from_word(word: u64) -> Self {
         word != 0
     }
+    const SHAPE: Shape = Shape::new(8, false);
 }
 
 impl<T> Word for *mut T {
@@ -73,6 +81,7 @@ impl<T> Word for *mut T {
     fn from_word(word: u64) -> Self {
         std::ptr::with_exposed_provenance_mut(word as usize)
     }
+    const SHAPE: Shape = Shape::new(usize::BITS, false);
 }
 
 macro_rules! common {
@@ -230,7 +239,7 @@ macro_rules! common {
                     } else {
                         (success, Access::Cas { expected, new: new.into_word(), failure })
                     };
-                    let op = Operation { header: &self.header, kind: OpKind::Cas, order, access, expected, location };
+                    let op = self.operation(OpKind::Cas, order, access, expected, location);
                     let done = self.perform_as(sim, &op, &mut |old| old);
                     let found = <$value>::from_word(done.found);
                     return if done.wrote { Ok(found) } else { Err(found) };
@@ -255,8 +264,19 @@ macro_rules! common {
                 location: &'static Location<'static>,
                 change: &mut dyn FnMut(u64) -> u64,
             ) -> Done {
-                let op = Operation { header: &self.header, kind, order, access, expected: 0, location };
+                let op = self.operation(kind, order, access, 0, location);
                 self.perform_as(sim, &op, change)
+            }
+
+            fn operation(
+                &self,
+                kind: OpKind,
+                order: Ordering,
+                access: Access,
+                expected: u64,
+                location: &'static Location<'static>,
+            ) -> Operation<'_> {
+                Operation { header: &self.header, kind, order, access, expected, shape: <$value>::SHAPE, location }
             }
 
             #[inline(never)]

@@ -15,7 +15,7 @@
 use std::fmt::Write as _;
 
 use crate::memory::MemoryModel;
-use crate::runtime::rt::Settings;
+use crate::runtime::rt::{Apart, Settings};
 
 use super::{Trace, verb};
 
@@ -86,7 +86,7 @@ impl ChoiceLog {
     pub fn render(&self) -> String {
         let s = &self.settings;
         let mut out = format!(
-            "{MAGIC} seed={} max_steps={} every_operation={} spurious={} weak={} idle={}{}{}{}\n",
+            "{MAGIC} seed={} max_steps={} every_operation={} spurious={} weak={} idle={}{}{}{}{}{}\n",
             self.seed,
             s.max_steps,
             u8::from(s.every_operation),
@@ -95,6 +95,8 @@ impl ChoiceLog {
             u8::from(s.time_when_idle),
             if s.whole_deadlocks { " whole=1" } else { "" },
             if s.queues { "" } else { " queues=0" },
+            if s.steps_apart.ends { " ends=1" } else { "" },
+            if s.steps_apart.queues { " writers=1" } else { "" },
             if s.memory_model == MemoryModel::Sc { String::new() } else { format!(" memory={}", s.memory_model) }
         );
         for c in &self.choices {
@@ -137,6 +139,7 @@ fn header(line: &str) -> Option<(u64, Settings)> {
         time_when_idle: field("idle")? == 1,
         whole_deadlocks: false,
         queues: true,
+        steps_apart: Apart::default(),
         memory_model: MemoryModel::Sc,
     };
     // What follows is there only if it is not as usual.
@@ -144,6 +147,8 @@ fn header(line: &str) -> Option<(u64, Settings)> {
         match field.split_once('=')? {
             ("whole", "1") => settings.whole_deadlocks = true,
             ("queues", "0") => settings.queues = false,
+            ("ends", "1") => settings.steps_apart.ends = true,
+            ("writers", "1") => settings.steps_apart.queues = true,
             ("memory", model) => settings.memory_model = model.parse().ok()?,
             _ => return None,
         }

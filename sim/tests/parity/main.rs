@@ -56,6 +56,7 @@ mod once;
 mod rendezvous;
 mod threads;
 mod time;
+mod updates;
 
 use std::any::Any;
 use std::sync::{Arc, Mutex as StdMutex};
@@ -87,6 +88,7 @@ fn all() -> Vec<Both> {
         (rendezvous::real::ALL, rendezvous::facade::ALL),
         (threads::real::ALL, threads::facade::ALL),
         (time::real::ALL, time::facade::ALL),
+        (updates::real::ALL, updates::facade::ALL),
     ];
     let pair = |(real, facade): (&'static [Body], &'static [Body])| {
         real.iter().zip(facade).map(|(real, facade)| (real.0, real.1, facade.1))

@@ -25,6 +25,7 @@ pub(crate) struct Explored {
     pub(crate) outcomes: BTreeSet<String>,
     pub(crate) redundant: u64,
     queues: bool,
+    ends: bool,
     pub(crate) complete: bool,
 }
 
@@ -95,12 +96,37 @@ impl Drop for Shared {
     }
 }
 
-fn explorer<'a>(conditions: Conditions, limit: u64, queues: bool) -> Explorer<'a> {
+/// A strategy that takes all schedules in turn, and a flag that is set once it has.
+pub(crate) fn every_schedule() -> (Strategy, Arc<AtomicBool>) {
+    let search = Arc::new(Plain::new(Everything::default()));
+    let done = Arc::new(AtomicBool::new(false));
+    let make = {
+        let (search, done) = (Arc::clone(&search), Arc::clone(&done));
+        move |_| -> Box<dyn Scheduler> {
+            Box::new(Shared { search: Arc::clone(&search), done: Arc::clone(&done), asked: false })
+        }
+    };
+    (Strategy::Custom(Arc::new(make)), done)
+}
+
+/// What is not as in other explorations.
+#[derive(Clone, Copy, Default)]
+struct Relation {
+    /// Readers may find themselves behind writers.
+    queues: bool,
+    /// Ends of threads are steps of their own.
+    ends: bool,
+    /// Likewise that a writer begins to wait.
+    writers: bool,
+}
+
+fn explorer<'a>(conditions: Conditions, limit: u64, relation: Relation) -> Explorer<'a> {
     Explorer::new()
         .seeds(0..limit)
         .every_operation(true)
         .whole_deadlocks(true)
-        .readers_queue(queues)
+        .readers_queue(relation.queues)
+        .steps_apart(relation.ends, relation.writers)
         .count_distinct(true)
         .check_determinism(false)
         .max_failures(usize::MAX)
@@ -132,31 +158,23 @@ fn explored(report: &Report, outcomes: &Outcomes, complete: bool) -> Explored {
         outcomes,
         redundant: report.exhaustive.redundant,
         queues: report.exhaustive.queues,
+        ends: report.exhaustive.ends,
         complete,
     }
 }
 
-/// All interleavings; `None` if there are more than `limit`. With `queues` readers may find themselves behind writers.
-fn brute_force(program: &Body, conditions: Conditions, limit: u64, queues: bool) -> Option<Explored> {
+/// All interleavings; `None` if there are more than `limit`.
+fn brute_force(program: &Body, conditions: Conditions, limit: u64, relation: Relation) -> Option<Explored> {
     let outcomes = Outcomes::default();
-    let search = Arc::new(Plain::new(Everything::default()));
-    let done = Arc::new(AtomicBool::new(false));
-    let make = {
-        let (search, done) = (Arc::clone(&search), Arc::clone(&done));
-        move |_| -> Box<dyn Scheduler> {
-            Box::new(Shared { search: Arc::clone(&search), done: Arc::clone(&done), asked: false })
-        }
-    };
-    let report = explorer(conditions, limit, queues)
-        .strategy(Strategy::Custom(Arc::new(make)))
-        .stop_when(&done)
-        .run(|| run(program, &outcomes));
+    let (strategy, done) = every_schedule();
+    let report =
+        explorer(conditions, limit, relation).strategy(strategy).stop_when(&done).run(|| run(program, &outcomes));
     done.load(Relaxed).then(|| explored(&report, &outcomes, true))
 }
 
 pub(crate) fn exhaust(program: &Body, conditions: Conditions, limit: u64) -> Explored {
     let outcomes = Outcomes::default();
-    let report = explorer(conditions, limit, false)
+    let report = explorer(conditions, limit, Relation::default())
         .strategy(Strategy::Exhaustive { preemptions: None })
         .run(|| run(program, &outcomes));
     explored(&report, &outcomes, report.complete)
@@ -164,10 +182,12 @@ pub(crate) fn exhaust(program: &Body, conditions: Conditions, limit: u64) -> Exp
 
 /// What is different; an empty text if nothing is, `None` if there are too many interleavings.
 pub(crate) fn difference(program: &Body, conditions: Conditions, limit: u64) -> Option<String> {
-    let all = brute_force(program, conditions, limit, true)?;
+    let all = brute_force(program, conditions, limit, Relation { queues: true, ..Relation::default() })?;
     let once = exhaust(program, conditions, all.traces * 4 + 100);
     // Traces are those of the relation that it chose; outcomes are those that there are.
-    let traces = if once.queues { all.traces } else { brute_force(program, conditions, limit, false)?.traces };
+    let relation = Relation { queues: once.queues, ends: once.ends, writers: once.queues };
+    let same = brute_force(program, conditions, limit * 4, relation)?;
+    let traces = same.traces;
     let mut wrong = String::new();
     let mut note = |text: String| wrong.push_str(&text);
     if !once.complete {
@@ -182,8 +202,10 @@ pub(crate) fn difference(program: &Body, conditions: Conditions, limit: u64) -> 
     if once.redundant > 0 && !program.has_rwlock() {
         note(format!("{} redundant runs; ", once.redundant));
     }
-    let (missed, made): (Vec<_>, Vec<_>) =
-        (all.outcomes.difference(&once.outcomes).collect(), once.outcomes.difference(&all.outcomes).collect());
+    // A thread without any operation has ended at once, unless its end is a step.
+    let known = if once.ends { &same.outcomes } else { &all.outcomes };
+    let missed: Vec<_> = all.outcomes.union(&same.outcomes).filter(|o| !once.outcomes.contains(*o)).collect();
+    let made: Vec<_> = once.outcomes.difference(known).collect();
     if !missed.is_empty() || !made.is_empty() {
         note(format!("outcomes missed: {missed:?}, outcomes not among all: {made:?}"));
     }

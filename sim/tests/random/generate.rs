@@ -1,6 +1,6 @@
 //! Programs from a seed.
 
-use super::program::{Body, Op};
+use super::program::{Body, Change, Op};
 
 /// What the threads of a program work on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub(crate) enum Class {
     Mixed,
     Time,
     Faults,
+    /// Updates whose result nobody sees.
+    Updates,
 }
 
 /// Splitmix64.
@@ -55,7 +57,7 @@ pub(crate) fn program(class: Class, seed: u64) -> Body {
     let threads = 2 + random.below(3);
     let most = match class {
         Class::Yields => [0, 0, 3, 2, 1],
-        Class::Atomics | Class::Mixed | Class::Channels | Class::Time => [0, 0, 4, 3, 2],
+        Class::Atomics | Class::Updates | Class::Mixed | Class::Channels | Class::Time => [0, 0, 4, 3, 2],
         _ => [0, 0, 5, 4, 3],
     }[threads];
     let nested = matches!(class, Class::Threads | Class::Ends | Class::Mixed);
@@ -136,7 +138,7 @@ fn op(random: &mut Random, class: Class) -> Op {
     // Every class has some memory to see the order by.
     let memory = match class {
         Class::Atomics => true,
-        Class::Faults => random.one_in(3),
+        Class::Faults | Class::Updates => random.one_in(3),
         _ => random.one_in(4),
     };
     if memory {
@@ -177,6 +179,11 @@ fn op(random: &mut Random, class: Class) -> Op {
             3 => Op::WaitTimeout(random.below(2), 1 + random.below(3) as u64),
             _ => condvar(random),
         },
+        Class::Updates => {
+            let all =
+                [Change::Add, Change::Add, Change::Sub, Change::And, Change::Or, Change::Xor, Change::Max, Change::Min];
+            Op::Update(all[random.below(all.len())], random.below(2), random.below(6) as i64 - 2)
+        }
         Class::Faults => match random.below(4) {
             0 => Op::Park,
             1 => Op::Unpark(random.below(4)),

@@ -16,6 +16,18 @@ pub(crate) struct Body {
     pub(crate) detaches: bool,
 }
 
+/// Kinds of updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    Add,
+    Sub,
+    And,
+    Or,
+    Xor,
+    Max,
+    Min,
+}
+
 /// One operation. Results are logged; so are the values that branches look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
@@ -25,6 +37,8 @@ pub(crate) enum Op {
     Swap(usize, i64),
     Cas(usize, i64, i64),
     WeakCas(usize, i64, i64),
+    /// An update whose result nobody sees.
+    Update(Change, usize, i64),
     /// Only if the last result is this one.
     If(i64, Vec<Op>),
     /// Looks at most so many times whether the atomic has the value; yields in between.
@@ -65,7 +79,7 @@ pub(crate) enum Op {
 }
 
 impl Body {
-    fn any(&self, wanted: &dyn Fn(&Op) -> bool) -> bool {
+    pub(crate) fn any(&self, wanted: &dyn Fn(&Op) -> bool) -> bool {
         any(&self.ops, wanted)
     }
 

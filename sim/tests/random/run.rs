@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex as Plain};
 
-use interleaf::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use interleaf::sync::atomic::{AtomicI64, Ordering::SeqCst, Update};
 use interleaf::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use interleaf::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use interleaf::thread::{self, JoinHandle, Thread};
 use interleaf::time::{Duration, Instant};
 
-use super::program::{Body, Op};
+use super::program::{Body, Change, Op};
 
 const ATOMICS: usize = 3;
 const LOCKS: usize = 2;
@@ -150,6 +150,18 @@ impl<'a> Running<'a> {
             Op::WeakCas(x, old, new) => {
                 let result = world.atomics[*x].compare_exchange_weak(*old, *new, SeqCst, SeqCst);
                 self.saw(if result.is_ok() { 1 } else { 0 });
+            }
+            Op::Update(change, x, value) => {
+                let update = match change {
+                    Change::Add => Update::add,
+                    Change::Sub => Update::sub,
+                    Change::And => Update::and,
+                    Change::Or => Update::or,
+                    Change::Xor => Update::xor,
+                    Change::Max => Update::max,
+                    Change::Min => Update::min,
+                };
+                update(&world.atomics[*x], *value, SeqCst);
             }
             Op::If(value, ops) => {
                 if self.last == *value {

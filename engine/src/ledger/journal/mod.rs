@@ -137,6 +137,7 @@ impl Journal {
         Ok(Self::on(open('a')?, open('b')?))
     }
 
+    #[cfg(feature = "planted")]
     pub(super) fn leave_unsynced(&mut self) {
         self.unsynced = true;
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::choice::finalise;
 use crate::exhaustive::record::reads_only;
+use crate::exhaustive::shape::Shape;
 
 const MUTEX: u32 = Object::Sync(2).raw();
 const RWLOCK: u32 = Object::Sync(3).raw();
@@ -210,6 +211,7 @@ impl Machine {
             found,
             value,
             expected,
+            shape: Shape::default(),
         };
         let mut accesses = Vec::new();
         if kind != OpKind::Yield {

@@ -7,6 +7,7 @@
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
+use crate::exhaustive::shape::Shape;
 use crate::memory::MemoryModel;
 use crate::memory::state::{Access, Attempt};
 use crate::monitor::OpKind;
@@ -43,8 +44,10 @@ pub(crate) struct Operation<'a> {
     pub(crate) kind: OpKind,
     pub(crate) order: Ordering,
     pub(crate) access: Access,
-    /// What a compare-and-swap wants to find, also if it fails without reason.
+    /// What a compare-and-swap wants to find, also if it fails without reason; what an update is given.
     pub(crate) expected: u64,
+    /// The type of the values.
+    pub(crate) shape: Shape,
     pub(crate) location: &'static Location<'static>,
 }
 
@@ -77,6 +80,19 @@ impl Simulated {
         }
     }
 
+    /// Notes a compare-and-swap of something that is no number. What it found agrees with how it ended in no way that it
+    /// could for an atomic, so that others can tell: see `Access::is_opaque`.
+    #[inline(always)]
+    pub(crate) fn after_exchange(self, header: &Header, swapped: bool, location: &'static Location<'static>) {
+        let values = Values { found: swapped.into(), ..Values::default() };
+        // SAFETY: as in `is_watched`.
+        unsafe {
+            if (*self.0).track {
+                record::executed_with(self.0, header, OpKind::Cas, swapped, values, location);
+            }
+        }
+    }
+
     /// Does the operation on an atomic whose value is `present`, and notes it. `change` is what a read-modify-write makes
     /// of the value that it finds.
     #[inline(never)]
@@ -92,7 +108,8 @@ impl Simulated {
                 weakly(r, op, present, change)
             };
             let spurious = op.kind == OpKind::Cas && matches!(op.access, Access::Load);
-            let values = Values { found: done.found, value: done.last, expected: op.expected, spurious };
+            let values =
+                Values { found: done.found, value: done.last, expected: op.expected, shape: op.shape, spurious };
             let success = done.wrote || op.kind != OpKind::Cas;
             weak::executed_on_atomic(r, op.header, op.kind, success, values, op.location);
             done

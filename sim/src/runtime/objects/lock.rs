@@ -135,10 +135,13 @@ impl LockCore {
                 threads::settle(r, location);
             }
             let bit = 1u64 << ((*r).cur & (MAX_THREADS - 1));
+            if kind == OpKind::Write && (*r).settings.steps_apart.queues {
+                point(r, self.header.address(), OpKind::Queue, location);
+            }
             self.announce(r, access, bit);
             if (*r).track {
                 if kind == OpKind::Write {
-                    record::touched_queue(r, &self.header, OpKind::Load);
+                    record::touched_queue(r, &self.header, OpKind::Queue);
                 }
                 record::announced(r, &self.header, kind, location);
             }

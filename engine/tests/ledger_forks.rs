@@ -124,7 +124,14 @@ fn readers_never_see_a_chain_between_two_branches() {
         let _at_end = StopAtEnd(&stop);
         scope.spawn(|| switch_for_ever(&ledger, &branches, &stop));
         let mut seen = [0, 0];
-        for _ in 0..5_000 {
+        // On a busy machine the other thread may not come to its first switch for long.
+        for look in 0..5_000_000 {
+            if look >= 5_000 && seen[0] > 0 && seen[1] > 0 {
+                break;
+            }
+            if look > 5_000 {
+                thread::yield_now();
+            }
             let current = ledger.current_block();
             let on = tips.iter().position(|tip| *tip == current.meta.id).expect("one of the two tips");
             seen[on] += 1;

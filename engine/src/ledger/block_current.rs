@@ -1,5 +1,6 @@
 //! The current block (item U3).
 
+use interleaf::arc_swap::Guard;
 use interleaf::sync::Arc;
 
 use super::block::Block;
@@ -38,6 +39,10 @@ impl BlockCurrent {
 
     pub(super) fn load(&self) -> Arc<CurrentBlock> {
         self.0.load()
+    }
+
+    pub(super) fn peek(&self) -> Guard<Arc<CurrentBlock>> {
+        self.0.peek()
     }
 
     /// Publishes the block of `tip` together with `metas`, which end with it.

@@ -23,6 +23,7 @@
 //! * [`fork_choice`], [`receive`]: which branch is the chain, and blocks from others
 //! * `queries`: atomic check functions and look-ups
 //! * [`state`]: everything at one moment, for checkers
+//! * [`memory_use`]: how much memory the caches take
 
 pub mod block;
 pub mod block_current;
@@ -38,6 +39,7 @@ pub mod journal;
 pub mod kind;
 pub mod lock_order;
 pub mod memory_store;
+pub mod memory_use;
 pub mod record;
 pub mod recovery;
 pub mod redb_store;
@@ -76,6 +78,7 @@ pub use self::journal::{Journal, JournalError};
 pub use self::kind::{Kind, KindError, NodeInfo};
 pub use self::lock_order::LOCK_LEVELS;
 pub use self::memory_store::MemoryStore;
+pub use self::memory_use::MemoryUse;
 pub use self::receive::Received;
 pub use self::record::{Record, Spent, Status};
 pub use self::recovery::{OpenError, Recovered};

@@ -54,6 +54,8 @@ pub enum Command {
     Equiv(EquivArgs),
     /// Test the tests: every planted bug is found, the canary fails, and nothing else does.
     Selftest(SelftestArgs),
+    /// Use the engine for what it is made for, in real time, and measure it.
+    Bench(BenchArgs),
 }
 
 impl Default for Command {
@@ -234,4 +236,51 @@ pub struct SelftestArgs {
     /// Number of OS threads.
     #[arg(long, short, value_name = "N", default_value_t)]
     pub jobs: Jobs,
+}
+
+/// Arguments of `bench`.
+#[derive(Debug, Parser)]
+pub struct BenchArgs {
+    /// What to measure.
+    #[command(subcommand)]
+    pub what: BenchCommand,
+}
+
+/// What can be measured.
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// Import blocks and transactions into a ledger on disk, ask it, open it again.
+    Ledger(BenchLedgerArgs),
+}
+
+/// Most generated transactions: more than a day's work.
+const TRANSACTIONS_MAX: u64 = 1_000_000_000;
+
+/// Arguments of `bench ledger`.
+#[derive(Debug, Parser)]
+pub struct BenchLedgerArgs {
+    /// Where the ledger is made: a folder that is empty or does not exist. It stays. Without it, a temporary one.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "memory")]
+    pub folder: Option<PathBuf>,
+    /// Keep the temporary folder.
+    #[arg(long, conflicts_with = "memory")]
+    pub keep: bool,
+    /// A ledger in memory, without a file: nothing of it is durable.
+    #[arg(long)]
+    pub memory: bool,
+    /// Raw Bitcoin blocks, binary or hex, that come first. Without it: mainnet block 702,861.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub blocks: Vec<PathBuf>,
+    /// Generated transactions.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(..=TRANSACTIONS_MAX))]
+    pub transactions: u64,
+    /// Transactions of a generated block.
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub block_size: u32,
+    /// Questions of each kind.
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(..=10_000_000))]
+    pub queries: u64,
+    /// Seed of the generated transactions.
+    #[arg(long, value_name = "SEED", default_value = "0")]
+    pub seed: Seed,
 }

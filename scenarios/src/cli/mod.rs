@@ -3,9 +3,10 @@
 //! * [`args`]: what may be given
 //! * [`values`]: seeds, workers and their text forms
 //! * [`interrupt`]: how Ctrl-C ends a command
-//! * [`list`], [`run`], [`explore`], [`replay`], [`equiv`], [`selftest`], [`programs`]: the commands
+//! * [`list`], [`run`], [`explore`], [`replay`], [`equiv`], [`selftest`], [`programs`], [`bench`](mod@bench): the commands
 
 pub mod args;
+pub mod bench;
 pub mod equiv;
 pub mod explore;
 pub mod interrupt;
@@ -22,7 +23,7 @@ use clap::Parser as _;
 
 use crate::campaign::Exit;
 use crate::report::terminal::{Color, Format, Terminal};
-use args::{Args, Command};
+use args::{Args, BenchCommand, Command};
 
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +65,9 @@ pub fn main() -> ExitCode {
         Command::Explore(args) => explore::explore(&terminal, &args),
         Command::Replay(args) => replay::replay(&terminal, &args),
         Command::Equiv(args) => equiv::equiv(&terminal, &args),
+        Command::Bench(args) => match args.what {
+            BenchCommand::Ledger(args) => bench::ledger(&terminal, &args),
+        },
         Command::Selftest(args) if args.programs => programs::programs(&terminal, &args),
         Command::Selftest(args) => selftest::selftest(&terminal, &args),
     };

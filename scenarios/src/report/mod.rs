@@ -1,6 +1,7 @@
 //! How results are shown and stored.
 //!
 //! * [`terminal`]: status words, colours, where output goes
+//! * [`ledger_bench`]: what `bench ledger` measured
 //! * [`progress`]: the progress bar
 //! * [`table`]: aligned columns
 //! * [`exploration`]: an exploration of all interleavings
@@ -20,6 +21,7 @@ pub mod failure_block;
 pub mod failure_file;
 pub mod interleaving;
 pub mod json;
+pub mod ledger_bench;
 pub mod progress;
 pub mod provenance;
 pub mod run_folder;

@@ -13,10 +13,12 @@ use super::terminal::{Format, Terminal, Tone};
 /// How often a plain line is written.
 const PLAIN_LINE: Duration = Duration::from_secs(10);
 
-/// Shows how far a campaign is.
+/// Shows how far something long is.
 pub struct Progress {
     terminal: Terminal,
     total: Option<u64>,
+    /// What is counted.
+    what: &'static str,
     start: Instant,
     bar: Option<ProgressBar>,
     lines: AtomicU64,
@@ -26,8 +28,14 @@ impl Progress {
     /// A progress towards `total` runs, if the number is limited.
     #[must_use]
     pub fn new(terminal: Terminal, total: Option<u64>) -> Self {
-        let bar = terminal.is_watched().then(|| bar(total));
-        Self { terminal, total, start: Instant::now(), bar, lines: AtomicU64::new(0) }
+        Self::counting(terminal, total, "interleavings")
+    }
+
+    /// A progress towards `total` of `what`, if the number is limited.
+    #[must_use]
+    pub fn counting(terminal: Terminal, total: Option<u64>, what: &'static str) -> Self {
+        let bar = terminal.is_watched().then(|| bar(total, what));
+        Self { terminal, total, what, start: Instant::now(), bar, lines: AtomicU64::new(0) }
     }
 
     /// Shows that `done` runs were made.
@@ -43,7 +51,7 @@ impl Progress {
             self.terminal.status(
                 Tone::Good,
                 "Running",
-                format_args!("{}{of} interleavings, {seconds} s", grouped(done)),
+                format_args!("{}{of} {}, {seconds} s", grouped(done), self.what),
             );
         }
     }
@@ -56,19 +64,19 @@ impl Progress {
     }
 }
 
-fn bar(total: Option<u64>) -> ProgressBar {
+fn bar(total: Option<u64>, what: &str) -> ProgressBar {
     let (bar, template) = match total {
         Some(total) => (
             ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()),
-            "{prefix:>12.bold.cyan} [{bar:25}] {human_pos}/{human_len} interleavings, {rate}, {elapsed}",
+            format!("{{prefix:>12.bold.cyan}} [{{bar:25}}] {{human_pos}}/{{human_len}} {what}, {{rate}}, {{elapsed}}"),
         ),
         None => (
             ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()),
-            "{prefix:>12.bold.cyan} {spinner} {human_pos} interleavings, {rate}, {elapsed}",
+            format!("{{prefix:>12.bold.cyan}} {{spinner}} {{human_pos}} {what}, {{rate}}, {{elapsed}}"),
         ),
     };
     // The templates are fixed; were one wrong, the library's own style would do.
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
     // The library's own rate has four decimals.
     let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
         let _ = write!(out, "{}/s", grouped(state.per_sec() as u64));

@@ -4,6 +4,7 @@
 //! * [`difference`]: where two states differ first
 //! * [`ledger`]: no double spend, conservation, undo, pool consistency
 //! * [`concurrency`]: the declared lock hierarchy
+//! * [`history`]: calls and answers, and whether one order explains them
 //! * [`sequential_equivalence`]: a parallel block result against the sequential one
 //!
 //! The checkers know no engine. They see a ledger or a block result through small traits, which whoever runs them
@@ -12,6 +13,7 @@
 
 pub mod concurrency;
 pub mod difference;
+pub mod history;
 pub mod ledger;
 pub mod sequential_equivalence;
 pub mod verdict;

@@ -23,6 +23,7 @@
 //! * [`fork_choice`], [`receive`]: which branch is the chain, and blocks from others
 //! * `queries`: atomic check functions and look-ups
 //! * [`state`]: everything at one moment, for checkers
+//! * [`naive`]: what the answers must be
 //! * [`memory_use`]: how much memory the caches take
 
 pub mod block;
@@ -40,6 +41,7 @@ pub mod kind;
 pub mod lock_order;
 pub mod memory_store;
 pub mod memory_use;
+pub mod naive;
 pub mod record;
 pub mod recovery;
 pub mod redb_store;
@@ -79,6 +81,7 @@ pub use self::kind::{Kind, KindError, NodeInfo};
 pub use self::lock_order::LOCK_LEVELS;
 pub use self::memory_store::MemoryStore;
 pub use self::memory_use::MemoryUse;
+pub use self::naive::NaiveLedger;
 pub use self::receive::Received;
 pub use self::record::{Record, Spent, Status};
 pub use self::recovery::{OpenError, Recovered};

@@ -39,6 +39,20 @@ pub enum Planted {
     PeerLockOrder,
     /// A transaction that is evicted leaves those that use its change in the pool (decision O7).
     EvictionKeepsDependants,
+    /// A transaction that is evicted from a full pool leaves the keys that it reserved (decision O7).
+    EvictionKeepsReservation,
+    /// A roll-back returns the block's transactions to the pool last one first (decision O8).
+    ReturnInReverse,
+    /// How deep a roll-back may go is checked before the chain's lock is taken (decision O9).
+    RollBackDepthStale,
+    /// A batch takes the window with it, so that nothing can be rolled back after it (decision O10).
+    CommitTakesWindow,
+    /// The pool is cleaned up after the block is visible, one step at a time (decision O15).
+    CleanupInSteps,
+    /// The age of a transaction counts from genesis and not from the tip when it was admitted (decision O16).
+    AgeFromGenesis,
+    /// The balance query reads the records in one acquisition of the cache manager and the pool in another (item U14).
+    BalanceInTwoSteps,
     /// The WAVE scheduler ignores one dependency.
     WaveIgnoresDependency,
     /// The READY_QUEUE scheduler starts a successor before its parent's output is published.
@@ -47,7 +61,7 @@ pub enum Planted {
 
 impl Planted {
     /// All of them, in the order of the enum.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 22] = [
         Self::CheckThenAct,
         Self::NoCrossAddressCheck,
         Self::DuplicateInput,
@@ -61,6 +75,13 @@ impl Planted {
         Self::ForkChoiceStale,
         Self::PeerLockOrder,
         Self::EvictionKeepsDependants,
+        Self::EvictionKeepsReservation,
+        Self::ReturnInReverse,
+        Self::RollBackDepthStale,
+        Self::CommitTakesWindow,
+        Self::CleanupInSteps,
+        Self::AgeFromGenesis,
+        Self::BalanceInTwoSteps,
         Self::WaveIgnoresDependency,
         Self::ReadyBeforePublish,
     ];
@@ -82,6 +103,13 @@ impl Planted {
             Self::ForkChoiceStale => "fork-choice-stale",
             Self::PeerLockOrder => "peer-lock-order",
             Self::EvictionKeepsDependants => "eviction-keeps-dependants",
+            Self::EvictionKeepsReservation => "eviction-keeps-reservation",
+            Self::ReturnInReverse => "return-in-reverse",
+            Self::RollBackDepthStale => "roll-back-depth-stale",
+            Self::CommitTakesWindow => "commit-takes-window",
+            Self::CleanupInSteps => "cleanup-in-steps",
+            Self::AgeFromGenesis => "age-from-genesis",
+            Self::BalanceInTwoSteps => "balance-in-two-steps",
             Self::WaveIgnoresDependency => "wave-ignores-dependency",
             Self::ReadyBeforePublish => "ready-before-publish",
         }

@@ -19,6 +19,7 @@ const ALL: &[Scenario] = &[
     ledger::readers_during_a_fork_switch::STORY,
     ledger::eviction_frees_what_it_reserved::STORY,
     ledger::everything_at_once::STORY,
+    ledger::every_answer_fits_one_order::STORY,
     ledger::the_heaviest_branch_wins::STORY,
     ledger::nodes_converge_after_competing_blocks::STORY,
     ledger::readers_during_a_flush::STORY,
@@ -37,6 +38,9 @@ const ALL: &[Scenario] = &[
     negative::a_choice_that_was_made_before_the_lock::STORY,
     negative::a_flush_that_forgets_first::STORY,
     negative::an_acknowledgement_before_the_sync::STORY,
+    negative::a_balance_in_two_steps::STORY,
+    negative::a_clean_up_in_steps::STORY,
+    negative::a_roll_back_that_counted_too_early::STORY,
     negative::a_wave_that_forgets_a_dependency::STORY,
 ];
 

@@ -69,7 +69,7 @@ fn what_must_fail_is_found_to_fail_and_replays() {
     let planted = registry::all().iter().flat_map(|s| s.finds.iter().map(move |(bug, _)| (s, Some(*bug))));
     for (story, bug) in negative.chain(planted) {
         // A seed may draw something in which the bug does not show.
-        let (seeds, most) = if story.draws { (0..64, 300) } else { (0..1, 20_000) };
+        let (seeds, most) = if story.draws { (0..400, 60) } else { (0..1, 20_000) };
         let report = seeds.map(|seed| explore(story, bug, seed, most, 1)).find(|report| !report.failures.is_empty());
         let report = report.unwrap_or_else(|| panic!("{} {bug:?} holds", story.name));
         let failure = report.first_failure().unwrap();

@@ -10,20 +10,28 @@ use interleaf_engine::planted::Planted;
 use interleaf_scenarios::registry;
 use interleaf_scenarios::scenario::{Scenario, Setup, Tally};
 
+const ORDER: &str = "ledger.answers_fit_one_order/";
+
 /// The beginnings of the signatures that a bug may show itself by.
 fn shows_as(bug: Planted) -> &'static [&'static str] {
     match bug {
-        Planted::CheckThenAct => &["ledger.no_double_spend/", "ledger.pool_consistency/"],
+        Planted::CheckThenAct => &["ledger.no_double_spend/", "ledger.pool_consistency/", ORDER],
         Planted::ChangeBeforeReservation | Planted::NoCrossAddressCheck => &["ledger.no_double_spend/"],
         Planted::DuplicateInput => &["ledger.no_double_spend/", "ledger.conservation/"],
         Planted::ReversedLockOrder => &["locks.hierarchy/", "deadlock/"],
         Planted::CleanupOrder => &["ledger.accepted_is_kept/", "ledger.clean_up_is_exact/"],
         Planted::RollbackForgetsPool => {
-            &["ledger.pool_consistency/", "ledger.accepted_is_kept/", "ledger.block_returns_to_the_pool/"]
+            &["ledger.pool_consistency/", "ledger.accepted_is_kept/", "ledger.block_returns_to_the_pool/", ORDER]
         }
         Planted::AckBeforeSync | Planted::JournalBeforeCheck => &["ledger.acknowledged_is_durable/"],
         Planted::ForkChoiceStale => &["ledger.heaviest_branch_wins/", "ledger.nodes_converge/"],
-        Planted::EvictionKeepsDependants => &["ledger.pool_consistency/"],
+        Planted::ReturnInReverse => &["ledger.accepted_is_kept/", ORDER],
+        Planted::CleanupInSteps
+        | Planted::RollBackDepthStale
+        | Planted::CommitTakesWindow
+        | Planted::AgeFromGenesis
+        | Planted::BalanceInTwoSteps => &[ORDER],
+        Planted::EvictionKeepsReservation | Planted::EvictionKeepsDependants => &["ledger.pool_consistency/"],
         Planted::PeerLockOrder => &["locks.hierarchy/"],
         Planted::FlushForgetsFirst => &["ledger.query_sees_one_moment/"],
         Planted::WaveIgnoresDependency | Planted::ReadyBeforePublish => &["scheduler.sequential_equivalence/"],

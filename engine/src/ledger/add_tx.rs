@@ -7,7 +7,6 @@ use super::error::TxError;
 use super::record::Record;
 use super::store::Store;
 use super::tx::{Address, Amount, OutPoint, Tx, TxId};
-#[cfg(feature = "planted")]
 use crate::planted::Planted;
 
 impl<S: Store> Ledger<S> {
@@ -32,7 +31,8 @@ impl<S: Store> Ledger<S> {
         let (confirmed, tip_height) = caches.statuses(&tx.inputs)?;
         let mut pool = caches.tx_current_mut();
         let fee = pool.check(&tx, &confirmed, self.config.planted)?;
-        pool.admit(tx, fee, tip_height, &self.config)?;
+        let since_height = if self.config.has(Planted::AgeFromGenesis) { 0 } else { tip_height };
+        pool.admit(tx, fee, since_height, &self.config)?;
         Ok(fee)
     }
 

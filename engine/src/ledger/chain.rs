@@ -117,6 +117,10 @@ impl<S: Store> Ledger<S> {
 
     fn switch(&self, depth: usize, blocks: Vec<Block>) -> Result<Switched, BlockError> {
         let blocks = blocks.into_iter().map(Arc::new).collect();
+        #[cfg(feature = "planted")]
+        if self.config.has(Planted::RollBackDepthStale) {
+            check_depth(depth, &self.caches.shared().volatile())?;
+        }
         self.switch_held(&mut self.chain.lock(), depth, blocks)
     }
 
@@ -151,6 +155,11 @@ impl<S: Store> Ledger<S> {
         switch_confirmed_cache(&caches, &switched);
         self.switch_pool(&caches, &switched);
         self.publish(&switched);
+        #[cfg(feature = "planted")]
+        if self.config.has(Planted::CleanupInSteps) {
+            drop(caches);
+            self.clean_up_in_steps(&switched);
+        }
         Ok(switched)
     }
 
@@ -163,9 +172,8 @@ impl<S: Store> Ledger<S> {
         blocks: Vec<Arc<Block>>,
     ) -> Result<Switched, BlockError> {
         let mut volatile = caches.volatile_mut();
-        if depth > volatile.len() {
-            let (tip, committed) = (volatile.tip().meta.height, volatile.committed().meta.height);
-            return Err(BlockError::RollBackPastCommit { depth, tip, committed });
+        if !self.config.has(Planted::RollBackDepthStale) {
+            check_depth(depth, &volatile)?;
         }
         if self.config.has(Planted::JournalBeforeCheck) {
             durable.write_ahead(depth, &blocks)?;
@@ -217,9 +225,26 @@ impl<S: Store> Ledger<S> {
             }
         }
         pool.shrink_to(self.config.pool_bytes_max);
+        if self.config.has(Planted::CleanupInSteps) {
+            return;
+        }
         for diff in &switched.pushed {
-            let min_height = diff.meta.height.saturating_sub(self.config.pool_age_max_blocks);
-            pool.clean_up(diff, min_height, self.config.planted);
+            pool.clean_up(diff, self.min_height(diff), self.config.planted);
+        }
+    }
+
+    /// What was admitted below this height is too old once the block of `diff` is on (decision O16).
+    fn min_height(&self, diff: &BlockDiff) -> u64 {
+        diff.meta.height.saturating_sub(self.config.pool_age_max_blocks)
+    }
+
+    /// The planted bug: everybody else may come between the steps.
+    #[cfg(feature = "planted")]
+    fn clean_up_in_steps(&self, switched: &Switched) {
+        for diff in &switched.pushed {
+            for step in 0..3 {
+                self.caches.shared().tx_current_mut().clean_up_step(step, diff, self.min_height(diff));
+            }
         }
     }
 
@@ -233,7 +258,8 @@ impl<S: Store> Ledger<S> {
 
     /// How many of the oldest blocks in memory are due for a batch.
     fn due(&self, volatile: &VolatileCache) -> usize {
-        volatile.due_for_commit(self.config.window_blocks, self.config.commit_every_blocks)
+        let window = if self.config.has(Planted::CommitTakesWindow) { 0 } else { self.config.window_blocks };
+        volatile.due_for_commit(window, self.config.commit_every_blocks)
     }
 
     /// Writes the `due` oldest blocks in memory to the store; how many.
@@ -290,6 +316,15 @@ impl<S: Store> Ledger<S> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Roll-back ends at the window (decision O9).
+fn check_depth(depth: usize, volatile: &VolatileCache) -> Result<(), BlockError> {
+    if depth <= volatile.len() {
+        return Ok(());
+    }
+    let (tip, committed) = (volatile.tip().meta.height, volatile.committed().meta.height);
+    Err(BlockError::RollBackPastCommit { depth, tip, committed })
 }
 
 impl Durable {

@@ -24,6 +24,16 @@ impl TxCurrent {
         self.cleanup_current_tx_by_height(min_height);
     }
 
+    /// One step of the planted bug [`Planted::CleanupInSteps`], counted from 0.
+    #[cfg(feature = "planted")]
+    pub(super) fn clean_up_step(&mut self, step: u8, diff: &BlockDiff, min_height: u64) {
+        match step {
+            0 => self.sync_current_tx(diff),
+            1 => self.remove_conflicting_current_tx(diff.spent.keys()),
+            _ => self.cleanup_current_tx_by_height(min_height),
+        }
+    }
+
     /// Step 1: takes out what the block confirmed. Transactions that use its change stay: the change is a confirmed
     /// record now.
     fn sync_current_tx(&mut self, diff: &BlockDiff) {
@@ -83,7 +93,12 @@ impl TxCurrent {
     pub(super) fn undo_block(&mut self, diff: &BlockDiff, tip_height: u64, planted: Option<Planted>) {
         let front = self.order.first_key_value().map_or(0, |(place, _)| *place);
         // One place for each, counted downwards from the front.
-        for (tx, place) in diff.block.txs.iter().zip((1..=diff.block.txs.len() as i64).rev().map(|n| front - n)) {
+        let places = (1..=diff.block.txs.len() as i64).rev().map(|n| front - n);
+        let mut returning: Vec<_> = diff.block.txs.iter().zip(places).collect();
+        if Planted::ReturnInReverse.is_active(planted) {
+            returning.reverse();
+        }
+        for (tx, place) in returning {
             self.return_tx(tx, diff, tip_height, place, planted);
         }
         for key in diff.created.keys() {

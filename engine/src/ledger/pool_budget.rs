@@ -104,7 +104,10 @@ impl TxCurrent {
             if config.has(Planted::EvictionKeepsDependants) {
                 self.take(id);
             } else {
-                self.evict(id);
+                let evicted = self.evict(id);
+                if config.has(Planted::EvictionKeepsReservation) {
+                    evicted.iter().for_each(|tx| self.reserve_globally(tx));
+                }
             }
         }
         self.push(tx, fee, since_height);

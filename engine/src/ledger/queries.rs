@@ -128,6 +128,12 @@ impl<S: Store> Ledger<S> {
             keep_available(&mut records, &pool, address);
             return Ok(sum(&records, Kind::Coin));
         }
+        #[cfg(feature = "planted")]
+        if self.config.has(Planted::BalanceInTwoSteps) {
+            let mut records = owned(&self.caches.shared(), address)?;
+            keep_available(&mut records, &self.caches.shared().tx_current(), address);
+            return Ok(sum(&records, Kind::Coin));
+        }
         Ok(sum(&self.available(address)?, Kind::Coin))
     }
 

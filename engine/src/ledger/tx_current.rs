@@ -142,7 +142,7 @@ impl TxCurrent {
         self.reserve_for_address(tx);
     }
 
-    fn reserve_globally(&mut self, tx: &Tx) {
+    pub(super) fn reserve_globally(&mut self, tx: &Tx) {
         self.global_spent_keys.extend(tx.inputs.iter().map(|key| (*key, tx.id)));
     }
 

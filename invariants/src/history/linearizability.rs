@@ -344,6 +344,19 @@ mod tests {
                 "does not follow: s Read [5, 6] → Value(1), here Value(2)"
             ]
         );
+        // Explained at the longest order, not at the first that got stuck.
+        let Verdict::Violated(violation) = verdict(
+            &[
+                done("w", Write(1), Done, 0, 10),
+                done("v", Write(2), Done, 0, 10),
+                done("r", Read, Value(1), 20, 21),
+                done("r", Read, Value(5), 22, 23),
+            ],
+            100,
+        ) else {
+            panic!("accepted")
+        };
+        assert_eq!((&*violation.expected, &*violation.actual), ("Value(1) to r Read [22, 23]", "Value(5)"));
         let bad: [&[Told]; 5] = [
             &[done("w", Write(7), Done, 0, 9), done("r", Read, Value(0), 10, 20)],
             // Somebody took what nobody else could take, too.

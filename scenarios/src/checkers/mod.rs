@@ -3,8 +3,10 @@
 //! * [`ledger`]: the rules of a ledger at rest, undo, accepted transactions
 //! * [`block_result`]: a parallel execution against the sequential one
 //! * [`locks`]: the declared lock orders, as monitors
+//! * [`answers`]: what was answered against the naive ledger
 //! * [`claim`]: what only one story claims
 
+pub mod answers;
 pub mod block_result;
 pub mod claim;
 pub mod ledger;

@@ -23,7 +23,7 @@ pub const STORY: Scenario = Scenario {
     name: "ledger.eviction_frees_what_it_reserved",
     claim: "who is pushed out of a full pool leaves no reservation and no dependant behind",
     invariants: &["ledger.no_double_spend", "ledger.conservation", "ledger.pool_consistency", ROOM],
-    finds: &[(Planted::EvictionKeepsDependants, 50)],
+    finds: &[(Planted::EvictionKeepsDependants, 50), (Planted::EvictionKeepsReservation, 50)],
     weight: 20,
     exhaustive: Some(116),
     world,

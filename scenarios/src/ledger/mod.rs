@@ -10,6 +10,7 @@ pub mod add_tx_against_add_block_and_roll_back;
 pub mod change_is_spent_before_confirmation;
 pub mod clean_up_after_a_block;
 pub mod duplicate_inputs_are_rejected;
+pub mod every_answer_fits_one_order;
 pub mod everything_at_once;
 pub mod eviction_frees_what_it_reserved;
 pub mod nodes_converge_after_competing_blocks;

@@ -203,8 +203,15 @@ proptest! {
 #[test]
 fn the_naive_ledger_tells_every_sequential_bug() {
     use proptest::test_runner::{TestError, TestRunner};
-    let bugs =
-        [Planted::NoCrossAddressCheck, Planted::DuplicateInput, Planted::CleanupOrder, Planted::RollbackForgetsPool];
+    let bugs = [
+        Planted::NoCrossAddressCheck,
+        Planted::DuplicateInput,
+        Planted::CleanupOrder,
+        Planted::RollbackForgetsPool,
+        Planted::ReturnInReverse,
+        Planted::CommitTakesWindow,
+        Planted::AgeFromGenesis,
+    ];
     for bug in bugs {
         let settings =
             ProptestConfig { cases: 2_000, max_shrink_iters: 0, failure_persistence: None, ..Default::default() };

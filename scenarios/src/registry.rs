@@ -20,6 +20,7 @@ const ALL: &[Scenario] = &[
     ledger::eviction_frees_what_it_reserved::STORY,
     ledger::everything_at_once::STORY,
     ledger::every_answer_fits_one_order::STORY,
+    ledger::two_calls_of_each_at_once::STORY,
     ledger::the_heaviest_branch_wins::STORY,
     ledger::nodes_converge_after_competing_blocks::STORY,
     ledger::readers_during_a_flush::STORY,

@@ -20,3 +20,4 @@ pub mod readers_during_a_fork_switch;
 pub mod roll_back_returns_the_blocks_transactions;
 pub mod the_heaviest_branch_wins;
 pub mod two_addresses_want_one_output;
+pub mod two_calls_of_each_at_once;

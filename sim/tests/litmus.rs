@@ -412,6 +412,128 @@ fn locks_joins_and_tokens_synchronise() {
     });
 }
 
+/// Store buffering in which one half is done by two threads: `half` stores to x and later loads y, in an order that only its
+/// synchronisation makes. C++20: the store strongly happens before the load, so it is before it in the single order of all
+/// SeqCst operations, and both loads cannot read 0.
+fn buffering_in_halves(half: impl FnOnce(&Cells) -> Option<u32>) -> Outcome {
+    let cells = Cells(Arc::new([const { AtomicU32::new(0) }; 4]), RLX);
+    let other = cells.clone();
+    let other = thread::spawn(move || {
+        other.0[Y].store(1, SeqCst);
+        other.0[X].load(SeqCst)
+    });
+    let y = half(&cells);
+    let x = other.join().unwrap();
+    y.map_or_else(Vec::new, |y| vec![x, y])
+}
+
+#[test]
+fn the_order_of_seq_cst_operations_follows_threads_that_start_and_end() {
+    let weak = |o: &Outcome| *o == [0, 0];
+    let spawn = |c: &Cells| {
+        c.0[X].store(1, SeqCst);
+        let there = c.clone();
+        Some(thread::spawn(move || there.0[Y].load(SeqCst)).join().unwrap())
+    };
+    verdict("SB over a spawn", || buffering_in_halves(spawn), weak, false);
+    let join = |c: &Cells| {
+        let there = c.clone();
+        thread::spawn(move || there.0[X].store(1, SeqCst)).join().unwrap();
+        Some(c.0[Y].load(SeqCst))
+    };
+    verdict("SB over a join", || buffering_in_halves(join), weak, false);
+    // Nothing but the order of addition orders them: allowed.
+    let neither = |c: &Cells| {
+        let there = c.clone();
+        let started = thread::spawn(move || there.0[X].store(1, SeqCst));
+        let y = c.0[Y].load(SeqCst);
+        started.join().unwrap();
+        Some(y)
+    };
+    verdict("SB in three threads", || buffering_in_halves(neither), weak, true);
+}
+
+/// A store to x that is SeqCst, then operations of the same thread on x; who acquires the last of them loads y, SeqCst.
+fn buffering_by_a_message(between: Option<u32>) -> Outcome {
+    let cells = Cells(Arc::new([const { AtomicU32::new(0) }; 4]), RLX);
+    let (writer, reader) = (cells.clone(), cells.clone());
+    let writer = thread::spawn(move || {
+        writer.0[X].store(1, SeqCst);
+        if let Some(value) = between {
+            writer.0[X].store(value, Release);
+        }
+    });
+    let reader = thread::spawn(move || [reader.0[X].load(Acquire), reader.0[Y].load(SeqCst)]);
+    cells.0[Y].store(1, SeqCst);
+    let x = cells.0[X].load(SeqCst);
+    writer.join().unwrap();
+    let [message, y] = reader.join().unwrap();
+    vec![message, y, x]
+}
+
+#[test]
+fn a_seq_cst_store_that_somebody_acquires_is_not_ordered_by_that_alone() {
+    // C++20: the store happens before the load of y, but not strongly: it is not sequenced before anything that
+    // synchronises, and its reader is not SeqCst. This is what the change of C++20 is about (P0668R5).
+    verdict("acquired itself", || buffering_by_a_message(None), |o| *o == [1, 0, 0], true);
+    // Here it is sequenced before the store that synchronises, to whatever place that goes. (RC11 as published lets it pass,
+    // because that place is the same.)
+    verdict("acquired by the next", || buffering_by_a_message(Some(2)), |o| *o == [2, 0, 0], false);
+}
+
+#[test]
+fn the_order_of_seq_cst_operations_follows_locks_messages_and_tokens() {
+    use interleaf::sync::{Mutex, RwLock, mpsc};
+    let never = |name: &str, half: &(dyn Fn(&Cells) -> Option<u32> + Sync)| {
+        let dfs = Strategy::Dfs { preemptions: Some(3) };
+        let all = outcomes(dfs, 1_000_000, || buffering_in_halves(half));
+        assert!(!all.contains(&vec![0, 0]), "{name}: {all:?}");
+        assert!(all.contains(&vec![0, 1]) && all.contains(&vec![1, 0]), "{name}: {all:?}");
+    };
+    never("mutex", &|c| {
+        let done = Arc::new(Mutex::new(false));
+        let (there, set) = (c.clone(), Arc::clone(&done));
+        let t = thread::spawn(move || {
+            there.0[X].store(1, SeqCst);
+            *set.lock().unwrap() = true;
+        });
+        let seen = done.lock().unwrap().then(|| c.0[Y].load(SeqCst));
+        t.join().unwrap();
+        seen
+    });
+    never("readers-writer lock", &|c| {
+        let done = Arc::new(RwLock::new(false));
+        let (there, set) = (c.clone(), Arc::clone(&done));
+        let t = thread::spawn(move || {
+            there.0[X].store(1, SeqCst);
+            *set.write().unwrap() = true;
+        });
+        let seen = done.read().unwrap().then(|| c.0[Y].load(SeqCst));
+        t.join().unwrap();
+        seen
+    });
+    never("channel", &|c| {
+        let (sender, receiver) = mpsc::channel();
+        let there = c.clone();
+        thread::spawn(move || {
+            there.0[X].store(1, SeqCst);
+            sender.send(()).unwrap();
+        });
+        receiver.recv().unwrap();
+        Some(c.0[Y].load(SeqCst))
+    });
+    never("park", &|c| {
+        let there = c.clone();
+        let main = thread::current();
+        thread::spawn(move || {
+            there.0[X].store(1, SeqCst);
+            main.unpark();
+        });
+        thread::park();
+        Some(c.0[Y].load(SeqCst))
+    });
+}
+
 #[test]
 fn under_sequential_consistency_orderings_mean_nothing() {
     let found = Mutex::new(BTreeSet::new());

@@ -3,9 +3,12 @@
 //! As in the paper, with E^sc the SC events and F^sc the SC fences among them,
 //!
 //! ```text
-//! scb = po ∪ (po|≠loc ; hb ; po|≠loc) ∪ hb|loc ∪ mo ∪ fr
+//! scb = po ∪ (po ; hb ; po) ∪ hb|loc ∪ mo ∪ fr
 //! psc = ([E^sc] ∪ [F^sc];hb?) ; scb ; ([E^sc] ∪ hb?;[F^sc])  ∪  [F^sc] ; (hb ∪ hb;eco;hb) ; [F^sc]
 //! ```
+//!
+//! but for `po ; hb ; po`: the paper has po|≠loc in both places. C++20 (P0668R5, *strongly happens before*), whose rule is
+//! Rust's, has not. The operations in the middle may be any: a spawn, a join, a lock, a channel.
 //!
 //! Kept are the reflexive and transitive closure of psc over the SC events, and for each event which SC events are
 //! sources of an edge into it. A new event has no successors in program order and reads-from, so the new edges are
@@ -15,7 +18,7 @@ use std::sync::atomic::Ordering;
 
 use super::bits::Bits;
 use super::clock::Clock;
-use super::graph::{Draft, Event, Graph, INIT, Id, Kind, NOWHERE};
+use super::graph::{Draft, Event, Graph, INIT, Id, Kind};
 
 /// The order so far.
 #[derive(Clone, Default)]
@@ -93,12 +96,6 @@ fn sources(e: &Event, out: &mut Bits) {
     }
 }
 
-/// How many events of `list` come before the last run of accesses to `loc`.
-fn before_last_run(graph: &Graph, list: &[Id], loc: u32) -> usize {
-    let same = |&&id: &&Id| loc != NOWHERE && graph.event(id).loc == loc;
-    list.len() - list.iter().rev().take_while(same).count()
-}
-
 impl Edges {
     /// What the draft adds, if what `hb` includes happens before it.
     pub(crate) fn of(graph: &Graph, draft: &Draft, hb: &Clock) -> Self {
@@ -119,22 +116,18 @@ impl Edges {
         edges
     }
 
-    /// po and po|≠loc ; hb ; po|≠loc.
+    /// po and po ; hb ; po.
     fn by_program_order(&mut self, graph: &Graph, draft: &Draft) {
         let Some(view) = graph.views.get(draft.thread as usize) else { return };
-        let Some(&last) = view.events.last() else { return };
-        self.into.union(&graph.event(last).sum);
-        // The last event before it at another location: whatever happens before one of those, happens before this.
-        let Some(&q) = view.events[..before_last_run(graph, &view.events, draft.loc)].last() else { return };
+        if let Some(&last) = view.events.last() {
+            self.into.union(&graph.event(last).sum);
+        }
         for (thread, other) in graph.views.iter().enumerate().filter(|(t, _)| *t != draft.thread as usize) {
-            let known = graph.event(q).hb.get(thread as u32);
-            let known = &other.events[..other.events.partition_point(|&id| graph.event(id).position < known)];
-            let Some(&p) = known.last() else { continue };
-            // All but the last run at one location have an event at another location after them; a fence is a run of
-            // its own.
-            let loc = graph.event(p).loc;
-            let end = if loc == NOWHERE { known.len() - 1 } else { before_last_run(graph, known, loc) };
-            if let Some(&x) = known[..end].last() {
+            // The last of the thread's operations that happen before the draft's predecessor is the one that
+            // synchronises. What comes before that one counts; it may be no event: a spawn, the end of a thread, …
+            let before = view.hb.get(thread as u32).saturating_sub(1);
+            let end = other.events.partition_point(|&id| graph.event(id).position < before);
+            if let Some(&x) = other.events[..end].last() {
                 self.into.union(&graph.event(x).sum);
             }
         }

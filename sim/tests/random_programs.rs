@@ -13,7 +13,7 @@ mod random;
 
 use interleaf::{Faults, Time};
 
-use random::compare::{Conditions, difference};
+use random::compare::{Conditions, difference, difference_under_rc11};
 use random::generate::{Class, program};
 use random::program::{Body, Op};
 use random::shrink::shrink;
@@ -28,19 +28,23 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 fn compare(class: Class, conditions: Conditions) {
+    compare_by(class, &|body| body, &|body, limit| difference(body, conditions, limit));
+}
+
+fn compare_by(class: Class, change: &dyn Fn(Body) -> Body, difference: &dyn Fn(&Body, u64) -> Option<String>) {
     let programs = number("INTERLEAF_RANDOM_PROGRAMS").unwrap_or(PROGRAMS);
     let limit = number("INTERLEAF_RANDOM_LIMIT").unwrap_or(LIMIT);
     let first = number("INTERLEAF_RANDOM_SEED").unwrap_or(0);
     let mut skipped = 0;
     for seed in first..first + programs {
-        let body = program(class, seed);
-        let Some(wrong) = difference(&body, conditions, limit) else {
+        let body = change(program(class, seed));
+        let Some(wrong) = difference(&body, limit) else {
             skipped += 1;
             continue;
         };
         if !wrong.is_empty() {
-            let small = shrink(body, &|b| difference(b, conditions, limit).is_some_and(|d| !d.is_empty()));
-            let why = difference(&small, conditions, limit).unwrap_or_default();
+            let small = shrink(body, &|b| difference(b, limit).is_some_and(|d| !d.is_empty()));
+            let why = difference(&small, limit).unwrap_or_default();
             panic!("{class:?} program {seed}: {wrong}\nsmallest:\n{small}{why}");
         }
     }
@@ -86,6 +90,35 @@ fn virtual_time() {
 fn faults() {
     let faults = Faults { spurious_wakeups: 1, weak_cas_failures: 1 };
     compare(Class::Faults, Conditions { faults, ..Conditions::default() });
+}
+
+/// The search under RC11 knows no try-locks.
+fn without_looking(body: Body) -> Body {
+    fn change(op: Op) -> Op {
+        match op {
+            Op::TryLock(m) => Op::Lock(m),
+            Op::If(value, ops) => Op::If(value, ops.into_iter().map(change).collect()),
+            Op::Spawn(body) => Op::Spawn(without_looking(body)),
+            op => op,
+        }
+    }
+    Body { ops: body.ops.into_iter().map(change).collect(), ..body }
+}
+
+/// Atomics are SeqCst there, so the graphs are the traces.
+#[test]
+fn mutexes_under_rc11() {
+    compare_by(Class::Mutexes, &without_looking, &difference_under_rc11);
+}
+
+#[test]
+fn atomics_under_rc11() {
+    compare_by(Class::Atomics, &without_looking, &difference_under_rc11);
+}
+
+#[test]
+fn threads_start_and_join_threads_under_rc11() {
+    compare_by(Class::Threads, &without_looking, &difference_under_rc11);
 }
 
 fn thread(ops: &[Op]) -> Op {

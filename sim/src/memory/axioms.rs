@@ -1,5 +1,5 @@
-//! The axioms of RC11 evaluated as they are defined (see [`super::psc`]), relation by relation, and compared with what the graph
-//! decides step by step.
+//! The axioms of RC11 evaluated as they are defined (see [`super::psc`]), relation by relation, and compared with what
+//! the graph decides step by step.
 
 use std::panic::Location;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -172,19 +172,14 @@ fn differences(seed: u64, without: Without) -> usize {
             asides.push(Aside { thread: thread as u32, position: positions[thread] - 1, from });
             asides.len() - 1
         };
-        match dice.below(5) {
-            0 => {
-                let other = (thread + 1 + dice.below(threads - 1)) % threads;
-                let given = aside(thread, None);
-                aside(other, Some(given));
-                let clock = {
-                    let view = graph.view(thread as u32);
-                    view.hb.raise(thread as u32, asides[given].position + 1);
-                    view.hb.clone()
-                };
-                graph.view(other as u32).hb.join(&clock);
-            }
-            _ => {}
+        if dice.below(5) == 0 {
+            let other = (thread + 1 + dice.below(threads - 1)) % threads;
+            let given = aside(thread, None);
+            aside(other, Some(given));
+            let view = graph.view(thread as u32);
+            view.hb.raise(thread as u32, asides[given].position + 1);
+            let clock = view.hb.clone();
+            graph.view(other as u32).hb.join(&clock);
         }
         let kind = dice.pick(&[Kind::Load, Kind::Load, Kind::Store, Kind::Store, Kind::Rmw, Kind::Fence]);
         let (order, loc) = match kind {

@@ -11,8 +11,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use crate::monitor::OpKind;
-
 use super::clock::Clock;
 use super::graph::{Graph, Id, Kind};
 use super::item::{Item, Path, Planned, Source};
@@ -291,32 +289,44 @@ impl Guide {
         blocked.map(|(thread, spin)| (spin.is_blocked = false, *thread).1).collect()
     }
 
-    /// Which of the threads that can go on does: (slot, number, what it is about to do).
-    pub(crate) fn next_thread(&mut self, graph: &Graph, can: &[(usize, u32, OpKind)]) -> Option<usize> {
+    /// Which of the threads that can go on does: its slot.
+    pub(crate) fn next_thread(&mut self, graph: &Graph, can: &[Can]) -> Option<usize> {
         let path = |number: u32| &self.paths[number as usize];
-        let first = |list: &mut dyn Iterator<Item = &(usize, u32, OpKind)>| list.min_by_key(|t| path(t.1)).copied();
+        let first = |list: &mut dyn Iterator<Item = &Can>| list.min_by_key(|t| path(t.thread)).copied();
         if self.remaining > 0 {
-            let ready = |number: u32| {
-                self.repeated(graph, number).is_some_and(|p| match p.source {
-                    _ if p.is_fresh && self.remaining > 1 => false,
-                    Source::Event(source) => self.done[source as usize].is_some(),
-                    _ => true,
-                })
+            let ready = |t: &&Can| match self.repeated(graph, t.thread) {
+                // What is no event is on the way to one, of its own or of a thread that it starts.
+                planned if !t.is_event => planned.is_some() || !t.gives_way,
+                Some(p) if p.is_fresh && self.remaining > 1 => false,
+                Some(Planned { source: Source::Event(source), .. }) => self.done[*source as usize].is_some(),
+                Some(_) => true,
+                None => false,
             };
-            let next = first(&mut can.iter().filter(|t| ready(t.1))).map(|t| t.0);
+            let next = first(&mut can.iter().filter(ready)).map(|t| t.slot);
             if next.is_none() {
                 self.fail(String::from("a graph cannot be repeated: the program is not deterministic"));
             }
             return next;
         }
-        let hole = can.iter().find(|t| self.fills(graph, t.1)).copied();
-        if let Some(next) = hole.or_else(|| first(&mut can.iter().filter(|t| !t.2.gives_way()))) {
-            return Some(next.0);
+        let hole = can.iter().find(|t| self.fills(graph, t.thread)).copied();
+        if let Some(next) = hole.or_else(|| first(&mut can.iter().filter(|t| !t.gives_way))) {
+            return Some(next.slot);
         }
         // All of them wait for others without being blocked: in turn.
-        let key = |t: &&(usize, u32, OpKind)| (Reverse(self.yielded.as_ref() < Some(path(t.1))), path(t.1).clone());
+        let key = |t: &&Can| (Reverse(self.yielded.as_ref() < Some(path(t.thread))), path(t.thread).clone());
         let next = can.iter().min_by_key(key).copied()?;
-        self.yielded = Some(path(next.1).clone());
-        Some(next.0)
+        self.yielded = Some(path(next.thread).clone());
+        Some(next.slot)
     }
+}
+
+/// A thread that can go on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Can {
+    pub(crate) slot: usize,
+    pub(crate) thread: u32,
+    /// It is about to add an event to the graph.
+    pub(crate) is_event: bool,
+    /// It waits for others without being blocked.
+    pub(crate) gives_way: bool,
 }

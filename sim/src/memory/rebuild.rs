@@ -70,18 +70,22 @@ impl Build<'_> {
         wanted -= self.old.mo.len();
         let mut added = 0;
         loop {
-            let before = added;
+            // Threads that start or end let others go on, too.
+            let mut goes_on = false;
             for thread in 0..self.at.len() as u32 {
                 loop {
                     let is_event = matches!(self.entry(thread), None | Some(Entry::Event(_)));
                     match self.step(thread) {
-                        Step::Done => added += usize::from(is_event),
+                        Step::Done => {
+                            added += usize::from(is_event);
+                            goes_on = true;
+                        }
                         Step::Waits | Step::Ends => break,
                         Step::Inconsistent => return false,
                     }
                 }
             }
-            if added == before {
+            if !goes_on {
                 return added == wanted;
             }
         }

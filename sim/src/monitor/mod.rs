@@ -106,6 +106,12 @@ impl OpKind {
         matches!(self, Self::Yield | Self::Sleep)
     }
 
+    /// Whether it is an event of an execution graph: atomics, fences and mutexes.
+    pub(crate) const fn is_event(self) -> bool {
+        use OpKind::{Cas, Fence, Load, Lock, Rmw, Store, TryLock, Unlock};
+        matches!(self, Load | Store | Rmw | Cas | Fence | Lock | TryLock | Unlock) || self.is_update()
+    }
+
     /// Whether it changes an atomic and gives nothing back.
     pub(crate) const fn is_update(self) -> bool {
         matches!(self, Self::Add | Self::And | Self::Or | Self::Xor | Self::Max | Self::Min)

@@ -2,10 +2,10 @@
 
 use crate::exhaustive::guide::Verdict;
 use crate::explore::failure::{FailureKind, STRATEGY_PANIC};
-use crate::monitor::OpKind;
+use crate::memory::guide::Can;
 use crate::strategy::{Active, Pending as Announced, Point, Scheduler};
 
-use super::rt::{MAX_THREADS, Rt, bits, outside};
+use super::rt::{MAX_THREADS, Pending, Rt, bits, outside};
 use super::{deadlock, threads};
 
 /// The slot that goes on; `None` if the strategy named one that cannot.
@@ -141,8 +141,13 @@ pub(crate) fn course(r: &Rt) -> (Option<usize>, usize) {
 unsafe fn by_graph(r: *mut Rt) -> Option<usize> {
     // SAFETY: as `next_thread`; no reference outlives the block that makes it.
     unsafe {
-        let can: Vec<(usize, u32, OpKind)> =
-            bits((*r).enabled).map(|slot| (slot, (*r).number[slot], (*r).pending[slot].kind)).collect();
+        let about = |slot: usize| {
+            let Pending { at, kind, .. } = (*r).pending[slot];
+            // At a thread's own slot it looks at the clock.
+            let is_event = kind.is_event() && at >= MAX_THREADS;
+            Can { slot, thread: (*r).number[slot], is_event, gives_way: kind.gives_way() }
+        };
+        let can: Vec<Can> = bits((*r).enabled).map(about).collect();
         let memory = (*r).memory.as_mut()?;
         let guide = memory.guide.as_mut()?;
         let next = if guide.error.is_none() { guide.next_thread(&memory.graph, &can) } else { None };

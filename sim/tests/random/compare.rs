@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex as Plain};
 
 use interleaf::strategy::{Point, Scheduler};
-use interleaf::{Explorer, FailureKind, Faults, Report, Strategy, Time};
+use interleaf::{Explorer, FailureKind, Faults, MemoryModel, Report, Strategy, Time};
 
 use super::program::Body;
 use super::run::{Outcomes, run};
@@ -178,6 +178,32 @@ pub(crate) fn exhaust(program: &Body, conditions: Conditions, limit: u64) -> Exp
         .strategy(Strategy::Exhaustive { preemptions: None })
         .run(|| run(program, &outcomes));
     explored(&report, &outcomes, report.complete)
+}
+
+/// What is different under RC11, if all accesses are SeqCst; an empty text if nothing is, `None` if there are too many
+/// interleavings.
+pub(crate) fn difference_under_rc11(program: &Body, limit: u64) -> Option<String> {
+    let sc = exhaust(program, Conditions::default(), limit);
+    if !sc.complete {
+        return None;
+    }
+    let outcomes = Outcomes::default();
+    let report = explorer(Conditions::default(), limit * 4, Relation::default())
+        .memory_model(MemoryModel::Rc11)
+        .strategy(Strategy::Exhaustive { preemptions: None })
+        .run(|| run(program, &outcomes));
+    let graphs = explored(&report, &outcomes, report.complete);
+    let mut wrong = String::new();
+    if !graphs.complete || graphs.runs != sc.runs || graphs.traces != graphs.runs {
+        let Explored { runs, traces, complete, .. } = graphs;
+        wrong += &format!("{runs} runs for {traces} graphs, {} traces, complete: {complete}; ", sc.runs);
+    }
+    if graphs.outcomes != sc.outcomes {
+        let missed: Vec<_> = sc.outcomes.difference(&graphs.outcomes).collect();
+        let made: Vec<_> = graphs.outcomes.difference(&sc.outcomes).collect();
+        wrong += &format!("outcomes missed: {missed:?}, made: {made:?}");
+    }
+    Some(wrong)
 }
 
 /// What is different; an empty text if nothing is, `None` if there are too many interleavings.

@@ -53,21 +53,14 @@ impl TxCurrent {
 
     /// Step 3: takes out what was admitted below `min_height`, and whatever depends on it.
     fn cleanup_current_tx_by_height(&mut self, min_height: u64) {
-        if min_height == 0 {
-            return;
-        }
-        let old: Vec<TxId> =
-            self.entries.values().filter(|entry| entry.since_height < min_height).map(|entry| entry.tx.id).collect();
-        for id in old {
+        while let Some(id) = self.too_old(min_height) {
             self.evict(id);
         }
     }
 
     /// Takes out one transaction and its reservations.
     pub(super) fn take(&mut self, id: TxId) -> Option<PoolEntry> {
-        let entry = self.entries.remove(&id)?;
-        self.order.remove(&entry.place);
-        self.count_out(&entry);
+        let entry = self.unlist(id)?;
         self.undo_reserve(&entry.tx);
         Some(entry)
     }

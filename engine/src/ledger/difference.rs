@@ -31,12 +31,45 @@ pub struct BlockDiff {
     pub created: BTreeMap<OutPoint, Record>,
     /// All records that the block consumes.
     pub spent: BTreeMap<OutPoint, Consumed>,
+    /// The records that it creates and does not consume itself, by owner. Sorted once: it costs less than a map that changes
+    /// with each block, and goes with the block.
+    owners: Vec<(Address, OutPoint)>,
+    /// Its transactions, the newest by the time in its id first.
+    newest: Vec<TxId>,
 }
 
 impl BlockDiff {
+    /// The difference of a valid block.
+    pub(super) fn new(
+        block: Arc<Block>,
+        meta: BlockMeta,
+        created: BTreeMap<OutPoint, Record>,
+        spent: BTreeMap<OutPoint, Consumed>,
+    ) -> Self {
+        let left = created.iter().filter(|(key, _)| !spent.contains_key(*key));
+        let mut owners: Vec<_> = left.map(|(key, record)| (record.owner, *key)).collect();
+        owners.sort_unstable();
+        let mut newest: Vec<_> = block.txs.iter().map(|tx| tx.id).collect();
+        newest.sort_unstable_by(|a, b| b.cmp(a));
+        Self { block, meta, created, spent, owners, newest }
+    }
+
     /// A block whose changes are in the store: nobody asks for them here any more.
     pub(super) fn settled(block: Arc<Block>, meta: BlockMeta) -> Self {
-        Self { block, meta, created: BTreeMap::new(), spent: BTreeMap::new() }
+        let (created, spent) = (BTreeMap::new(), BTreeMap::new());
+        Self { block, meta, created, spent, owners: Vec::new(), newest: Vec::new() }
+    }
+
+    /// The records of `owner` that this block creates and does not consume itself, by ascending outpoint (item U33).
+    pub(super) fn owned_by(&self, owner: Address) -> impl Iterator<Item = (OutPoint, Record)> {
+        let first = self.owners.partition_point(|(of, _)| *of < owner);
+        let own = self.owners[first..].iter().take_while(move |(of, _)| *of == owner);
+        own.filter_map(|(_, key)| Some((*key, *self.created.get(key)?)))
+    }
+
+    /// Its transactions, newest first by the time in their ids (item U36).
+    pub(super) fn transactions_newest_first(&self) -> &[TxId] {
+        &self.newest
     }
 
     /// What this block makes of `key`; `None` if it does not touch it.

@@ -76,7 +76,7 @@ impl Genesis {
         let issued = created.values().try_fold(0, |sum: Amount, record| sum.checked_add(record.amount));
         let block = Block::new(BlockId::default(), 0, vec![tx]);
         let meta = BlockMeta { id: block.id, parent: block.parent, height: 0, tx_count: 1, fees: 0, fees_burnt: 0 };
-        let diff = BlockDiff { block: Arc::new(block), meta, created, spent: BTreeMap::new() };
+        let diff = BlockDiff::new(Arc::new(block), meta, created, BTreeMap::new());
         (diff, issued.expect("the issued amounts overflow"))
     }
 }

@@ -190,7 +190,7 @@ impl<S: Store> Ledger<S> {
     /// If the store cannot be read.
     pub fn recent_transactions(&self, limit: usize) -> Result<Vec<TxId>, StoreError> {
         let caches = self.caches.shared();
-        let mut ids: Vec<TxId> = caches.volatile().transactions_newest_first().collect();
+        let mut ids: Vec<TxId> = caches.volatile().newest_transactions(limit).collect();
         ids.extend(caches.store().recent_transactions(limit)?);
         ids.sort_unstable_by(|a, b| b.cmp(a));
         // During a flush a block is in memory and in the store (decision O12).

@@ -10,6 +10,7 @@ use super::record::{Record, Status};
 use super::state::PoolState;
 use super::tx::{Address, Amount, OutPoint, Tx, TxId};
 use super::utxo_pool::UtxoPool;
+use crate::digest_map::DigestMap;
 use crate::planted::Planted;
 
 /// A waiting transaction.
@@ -34,11 +35,14 @@ pub(super) struct TxCurrent {
     pub(super) entries: BTreeMap<TxId, PoolEntry>,
     pub(super) order: BTreeMap<i64, TxId>,
     pools: BTreeMap<Address, UtxoPool>,
-    global_spent_keys: BTreeMap<OutPoint, TxId>,
+    /// Which transaction reserves each key (item U23).
+    global_spent_keys: DigestMap<OutPoint, TxId>,
     next_place: i64,
     /// Bytes of all entries, and the entries by what they pay for theirs.
     pub(super) bytes: usize,
     pub(super) by_worth: BTreeSet<Worth>,
+    /// The entries by the height at which they were admitted.
+    by_age: BTreeSet<(u64, TxId)>,
 }
 
 impl TxCurrent {
@@ -130,10 +134,30 @@ impl TxCurrent {
     }
 
     pub(super) fn insert(&mut self, entry: PoolEntry) {
-        self.count_in(&entry);
         self.apply_reserve_add(&entry.tx);
+        self.list(entry);
+    }
+
+    /// Enters a transaction into the lists; its reservations are another matter.
+    fn list(&mut self, entry: PoolEntry) {
+        self.count_in(&entry);
         self.order.insert(entry.place, entry.tx.id);
+        self.by_age.insert((entry.since_height, entry.tx.id));
         self.entries.insert(entry.tx.id, entry);
+    }
+
+    /// Takes a transaction out of the lists.
+    pub(super) fn unlist(&mut self, id: TxId) -> Option<PoolEntry> {
+        let entry = self.entries.remove(&id)?;
+        self.order.remove(&entry.place);
+        self.by_age.remove(&(entry.since_height, id));
+        self.count_out(&entry);
+        Some(entry)
+    }
+
+    /// The transaction that was admitted at the least height, if that is below `min_height` (decision O16).
+    pub(super) fn too_old(&self, min_height: u64) -> Option<TxId> {
+        self.by_age.first().filter(|(since, _)| *since < min_height).map(|(_, id)| *id)
     }
 
     /// Reserves the inputs for the address and globally, then makes the change available (item U26).
@@ -179,10 +203,7 @@ impl TxCurrent {
         let place = self.next_place;
         self.next_place += 1;
         self.reserve_for_address(&tx);
-        self.order.insert(place, tx.id);
-        let entry = PoolEntry { tx, fee, since_height, place };
-        self.count_in(&entry);
-        self.entries.insert(entry.tx.id, entry);
+        self.list(PoolEntry { tx, fee, since_height, place });
     }
 
     /// The second half.
@@ -224,7 +245,7 @@ impl TxCurrent {
         PoolState {
             entries: self.in_order().cloned().collect(),
             pools: self.pools.clone(),
-            global_spent_keys: self.global_spent_keys.clone(),
+            global_spent_keys: self.global_spent_keys.iter().map(|(key, id)| (*key, *id)).collect(),
         }
     }
 }

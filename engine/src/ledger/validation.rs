@@ -91,7 +91,7 @@ pub(super) fn validate(
         fees_burnt: tip.fees_burnt.saturating_add(fees),
     };
     let BlockState { created, spent, .. } = state;
-    Ok(BlockDiff { block, meta, created, spent })
+    Ok(BlockDiff::new(block, meta, created, spent))
 }
 
 fn check_place(block: &Block, tip: &BlockMeta) -> Result<(), BlockError> {

@@ -73,14 +73,13 @@ impl VolatileCache {
         self.index.status(key)
     }
 
-    /// Turns the unspent records that the store has for `owner` into those of the tip (item U33).
+    /// Turns the unspent records that the store has for `owner` into those of the tip (item U33): a probe for each of them,
+    /// then a search in each block and a probe for each of the owner's records there.
     pub(super) fn filter_owned(&self, owner: Address, stored: &mut Vec<(OutPoint, Record)>) {
-        for diff in &self.diffs {
-            // Also what it creates: during a flush a block is here and in the store (decision O12).
-            stored.retain(|(key, _)| !diff.spent.contains_key(key) && !diff.created.contains_key(key));
-            let own = diff.created.iter().filter(|(key, r)| r.owner == owner && !diff.spent.contains_key(*key));
-            stored.extend(own.map(|(key, record)| (*key, *record)));
-        }
+        // Also what was created in memory: during a flush a block is here and in the store (decision O12).
+        stored.retain(|(key, _)| self.index.status(key).is_none());
+        let created = self.diffs.iter().flat_map(|diff| diff.owned_by(owner));
+        stored.extend(created.filter(|(key, _)| matches!(self.index.status(key), Some(Status::Unspent(_)))));
     }
 
     /// The height of the block in memory that holds the transaction `id` (item U34).
@@ -88,9 +87,9 @@ impl VolatileCache {
         self.index.transaction_height(&id)
     }
 
-    /// The transactions of the blocks in memory, newest block first (item U36).
-    pub(super) fn transactions_newest_first(&self) -> impl Iterator<Item = TxId> {
-        self.diffs.iter().rev().flat_map(|diff| diff.block.txs.iter().rev().map(|tx| tx.id))
+    /// At most `limit` transactions of each block in memory, among which are the newest of all (item U36).
+    pub(super) fn newest_transactions(&self, limit: usize) -> impl Iterator<Item = TxId> {
+        self.diffs.iter().flat_map(move |diff| diff.transactions_newest_first().iter().take(limit).copied())
     }
 
     /// All differences, oldest first.
@@ -127,7 +126,7 @@ mod tests {
         let record = Record::coin(Address::default(), salt);
         let created = created.iter().map(|&n| (key(n), record)).collect();
         let spent = spent.iter().map(|&n| (key(n), Consumed { record, by: id(salt) })).collect::<BTreeMap<_, _>>();
-        Arc::new(BlockDiff { block: Arc::new(block), meta, created, spent })
+        Arc::new(BlockDiff::new(Arc::new(block), meta, created, spent))
     }
 
     proptest! {
@@ -164,7 +163,19 @@ mod tests {
                 }
                 let keys: std::collections::BTreeSet<_> =
                     cache.diffs.iter().flat_map(|d| d.created.keys().chain(d.spent.keys())).collect();
+                let mut owned: Vec<_> = Vec::new();
+                for diff in &cache.diffs {
+                    owned.retain(|(key, _)| !diff.spent.contains_key(key));
+                    let own = diff.created.iter().filter(|(key, _)| !diff.spent.contains_key(*key));
+                    owned.extend(own.map(|(key, record)| (*key, *record)));
+                }
+                owned.sort_unstable_by_key(|(key, _)| *key);
                 prop_assert_eq!(cache.index.len(), (keys.len(), cache.len()), "nothing stays behind");
+                let mut found = Vec::new();
+                cache.filter_owned(Address::default(), &mut found);
+                found.sort_unstable_by_key(|(key, _)| *key);
+                prop_assert_eq!(found, owned);
+                prop_assert_eq!(cache.newest_transactions(1).count(), cache.len());
             }
         }
     }

@@ -9,7 +9,7 @@ use ledger_fixture::{A, B, C, add, open, tx, waiting};
 use proptest::prelude::*;
 
 /// What one transaction with one input and one change takes.
-const ONE: usize = 900;
+const ONE: usize = 1_100;
 
 fn pool_of(bytes: usize, owners: &[Address]) -> (Ledger, Vec<OutPoint>) {
     let config = LedgerConfig { pool_bytes_max: bytes, ..LedgerConfig::default() };

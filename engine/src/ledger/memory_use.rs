@@ -7,7 +7,6 @@ use super::block::Block;
 use super::difference::BlockDiff;
 use super::store::Store;
 use super::tx::{OutPoint, Output, Tx};
-use super::tx_current::PoolEntry;
 
 /// Bytes in each cache, counted from the number and the size of what it holds. An estimate: what the allocator adds is not
 /// known here. A transaction that waits in the pool and one in a block are two copies and count twice.
@@ -50,14 +49,8 @@ impl<S: Store> Ledger<S> {
         let volatile_cache = caches.volatile().iter().map(|diff| of_diff(diff)).sum();
         let (referrals, nodes) = caches.confirmed().snapshot();
         let confirmed_cache = of_map(&referrals) + of_map(&nodes) + nodes.values().map(of_map).sum::<usize>();
-        let pool = caches.tx_current().state();
+        let tx_current = caches.tx_current().bytes;
         drop(caches);
-        // The pool keeps an index of ids by place besides.
-        let entry = size_of::<PoolEntry>() + size_of::<(super::TxId, i64, super::TxId)>();
-        let entries = pool.entries.iter().map(|waiting| of_tx(&waiting.tx) + padded(entry)).sum::<usize>();
-        let of_pool = |pool: &super::utxo_pool::UtxoPool| of_map(&pool.available) + of_map(&pool.spent_keys);
-        let reservations = of_map(&pool.pools) + pool.pools.values().map(of_pool).sum::<usize>();
-        let tx_current = entries + reservations + of_map(&pool.global_spent_keys);
         let block_pool = self.block_pool().values().map(|block| of_block(block)).sum();
         MemoryUse { volatile_cache, confirmed_cache, tx_current, block_pool }
     }

@@ -19,11 +19,11 @@ use crate::planted::Planted;
 pub(super) type Worth = (u128, Reverse<i64>, TxId);
 
 /// Bytes that the pool's maps take for one transaction, beside the transaction itself.
-const ENTRY_BYTES: usize = 300;
+const ENTRY_BYTES: usize = 450;
 /// For each input: two reservations.
-const RESERVATION_BYTES: usize = 200;
+const RESERVATION_BYTES: usize = 250;
 /// For each change.
-const CHANGE_BYTES: usize = 120;
+const CHANGE_BYTES: usize = 160;
 
 /// About how many bytes a waiting transaction takes.
 pub(super) fn bytes_of(tx: &Tx) -> usize {

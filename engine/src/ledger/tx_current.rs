@@ -34,7 +34,10 @@ pub struct PoolEntry {
 pub(super) struct TxCurrent {
     pub(super) entries: BTreeMap<TxId, PoolEntry>,
     pub(super) order: BTreeMap<i64, TxId>,
-    pools: BTreeMap<Address, UtxoPool>,
+    /// The reservation pools of all addresses (item U25; [`UtxoPool`] is one of them), by address and record: an address with
+    /// one transaction costs no more than the transaction. Own change, and which transaction consumes each record.
+    available: BTreeMap<(Address, OutPoint), Record>,
+    spent_keys: DigestMap<(Address, OutPoint), TxId>,
     /// Which transaction reserves each key (item U23).
     global_spent_keys: DigestMap<OutPoint, TxId>,
     next_place: i64,
@@ -79,7 +82,7 @@ impl TxCurrent {
 
     /// Step 2 and check 2: nothing of the same address has reserved the record (item U22).
     fn check_own_reservation(&self, sender: Address, input: usize, key: &OutPoint) -> Result<(), TxError> {
-        match self.pools.get(&sender).and_then(|pool| pool.spent_keys.get(key)) {
+        match self.spent_keys.get(&(sender, *key)) {
             Some(by) => Err(TxError::ReservedInput { input, key: *key, by: *by }),
             None => Ok(()),
         }
@@ -171,9 +174,8 @@ impl TxCurrent {
     }
 
     fn reserve_for_address(&mut self, tx: &Tx) {
-        let pool = self.pools.entry(tx.sender).or_default();
-        pool.spent_keys.extend(tx.inputs.iter().map(|key| (*key, tx.id)));
-        pool.available.extend(change_of(tx));
+        self.spent_keys.extend(tx.inputs.iter().map(|key| ((tx.sender, *key), tx.id)));
+        self.available.extend(change_of(tx).map(|(key, record)| ((tx.sender, key), record)));
     }
 
     /// The inverse of [`apply_reserve_add`](Self::apply_reserve_add) (decision O7). What becomes of transactions that
@@ -184,15 +186,11 @@ impl TxCurrent {
                 self.global_spent_keys.remove(key);
             }
         }
-        let Some(pool) = self.pools.get_mut(&tx.sender) else { return };
         for key in &tx.inputs {
-            pool.spent_keys.remove(key);
+            self.spent_keys.remove(&(tx.sender, *key));
         }
         for (key, _) in change_of(tx) {
-            pool.available.remove(&key);
-        }
-        if pool.is_empty() {
-            self.pools.remove(&tx.sender);
+            self.available.remove(&(tx.sender, key));
         }
     }
 
@@ -216,7 +214,7 @@ impl TxCurrent {
 
     /// The record `key` if it is change of `owner` in the pool, reserved or not.
     pub(super) fn change(&self, owner: Address, key: &OutPoint) -> Option<Record> {
-        self.pools.get(&owner)?.available.get(key).copied()
+        self.available.get(&(owner, *key)).copied()
     }
 
     /// The record `key` if it is anybody's change in the pool, reserved or not.
@@ -232,7 +230,8 @@ impl TxCurrent {
 
     /// Change of `owner` that nothing has reserved.
     pub(super) fn unreserved_change(&self, owner: Address) -> impl Iterator<Item = (OutPoint, Record)> {
-        self.pools.get(&owner).into_iter().flat_map(UtxoPool::unreserved_change)
+        let own = self.available.range((owner, OutPoint::default())..).take_while(move |((of, _), _)| *of == owner);
+        own.filter(|(key, _)| !self.spent_keys.contains_key(key)).map(|((_, key), record)| (*key, *record))
     }
 
     /// The waiting transactions in order.
@@ -242,9 +241,16 @@ impl TxCurrent {
 
     /// A copy, for checkers.
     pub(super) fn state(&self) -> PoolState {
+        let mut pools: BTreeMap<Address, UtxoPool> = BTreeMap::new();
+        for ((owner, key), record) in &self.available {
+            pools.entry(*owner).or_default().available.insert(*key, *record);
+        }
+        for ((owner, key), id) in &self.spent_keys {
+            pools.entry(*owner).or_default().spent_keys.insert(*key, *id);
+        }
         PoolState {
             entries: self.in_order().cloned().collect(),
-            pools: self.pools.clone(),
+            pools,
             global_spent_keys: self.global_spent_keys.iter().map(|(key, id)| (*key, *id)).collect(),
         }
     }

@@ -14,15 +14,3 @@ pub struct UtxoPool {
     /// Records that waiting transactions of the address consume, and which one does.
     pub spent_keys: BTreeMap<OutPoint, TxId>,
 }
-
-impl UtxoPool {
-    pub(super) fn is_empty(&self) -> bool {
-        self.available.is_empty() && self.spent_keys.is_empty()
-    }
-
-    /// Change that nothing has reserved yet.
-    pub(super) fn unreserved_change(&self) -> impl Iterator<Item = (OutPoint, Record)> {
-        let free = self.available.iter().filter(|(key, _)| !self.spent_keys.contains_key(*key));
-        free.map(|(key, record)| (*key, *record))
-    }
-}

@@ -48,8 +48,8 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| {
 
 fn world(setup: &Setup<'_>) {
     let facts = &*FACTS;
-    // Each takes about 800 bytes.
-    let config = LedgerConfig { pool_bytes_max: 2_700, planted: setup.planted, ..LedgerConfig::default() };
+    // Each takes about 1,070 bytes.
+    let config = LedgerConfig { pool_bytes_max: 3_300, planted: setup.planted, ..LedgerConfig::default() };
     let ledger = facts.opening.ledger_with(config);
     let poor = thread::scope(|scope| {
         let alice = begin(scope, "alice", || {

@@ -5,7 +5,8 @@ mod ledger_fixture;
 use interleaf::sync::Arc;
 use interleaf::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use interleaf_engine::ledger::{
-    Amount, BlockError, Genesis, Ledger, LedgerConfig, MemoryStore, Status, StoreCall, StoreError, StoreLayer, Tx, TxId,
+    Address, Amount, BlockError, Genesis, Ledger, LedgerConfig, MemoryStore, Status, StoreCall, StoreError, StoreLayer,
+    Tx, TxId,
 };
 use ledger_fixture::{A, B, tx};
 
@@ -175,6 +176,32 @@ fn look_ups_do_not_depend_on_where_the_block_lies() {
     let newest: Vec<TxId> = relay.txs.iter().rev().take(20).map(|tx| tx.id).collect();
     assert_eq!(ledger.recent_transactions(20), Ok(newest));
     assert_eq!(ledger.transaction_height(TxId([3; 32])), Ok(None));
+}
+
+#[test]
+fn the_newest_transactions_are_those_with_the_latest_times_wherever_they_stand() {
+    // U36: neither the order in a block nor that of the blocks is the order of time; some are in the store.
+    let owners: Vec<_> = (0..40).map(|n| (Address::numbered(n), 5)).collect();
+    let genesis = Genesis::of(&owners);
+    let root = genesis.tx();
+    let config = LedgerConfig { window_blocks: 2, commit_every_blocks: 2, ..LedgerConfig::default() };
+    let ledger = Ledger::new(config, genesis);
+    let mut all = vec![root.id];
+    for (height, part) in (1u64..).zip((0..40u32).collect::<Vec<_>>().chunks(5)) {
+        let txs = part.iter().map(|&n| {
+            let time = 1 + u64::from(n) * 17 % 41;
+            tx(time, Address::numbered(n), &[root.outpoint(n)], &[(A, 5)])
+        });
+        let txs: Vec<_> = txs.collect();
+        all.extend(txs.iter().map(|tx| tx.id));
+        let tip = ledger.current_block().meta.id;
+        ledger.add_block(interleaf_engine::ledger::Block::new(tip, height, txs)).unwrap();
+        all.sort_unstable_by(|a, b| b.cmp(a));
+        for limit in [1, 2, 3, 7, 100] {
+            let newest: Vec<_> = all.iter().copied().take(limit).collect();
+            assert_eq!(ledger.recent_transactions(limit), Ok(newest), "{limit} at height {height}");
+        }
+    }
 }
 
 #[test]

@@ -31,8 +31,8 @@ pub struct BlockDiff {
     pub created: BTreeMap<OutPoint, Record>,
     /// All records that the block consumes.
     pub spent: BTreeMap<OutPoint, Consumed>,
-    /// The records that it creates and does not consume itself, by owner. Sorted once: it costs less than a map that changes
-    /// with each block, and goes with the block.
+    /// The records that it creates, by owner. Sorted once: it costs less than a map that changes with each block, and goes
+    /// with the block.
     owners: Vec<(Address, OutPoint)>,
     /// Its transactions, the newest by the time in its id first.
     newest: Vec<TxId>,
@@ -46,8 +46,7 @@ impl BlockDiff {
         created: BTreeMap<OutPoint, Record>,
         spent: BTreeMap<OutPoint, Consumed>,
     ) -> Self {
-        let left = created.iter().filter(|(key, _)| !spent.contains_key(*key));
-        let mut owners: Vec<_> = left.map(|(key, record)| (record.owner, *key)).collect();
+        let mut owners: Vec<_> = created.iter().map(|(key, record)| (record.owner, *key)).collect();
         owners.sort_unstable();
         let mut newest: Vec<_> = block.txs.iter().map(|tx| tx.id).collect();
         newest.sort_unstable_by(|a, b| b.cmp(a));
@@ -60,7 +59,7 @@ impl BlockDiff {
         Self { block, meta, created, spent, owners: Vec::new(), newest: Vec::new() }
     }
 
-    /// The records of `owner` that this block creates and does not consume itself, by ascending outpoint (item U33).
+    /// The records of `owner` that this block creates, also those that it consumes itself, by ascending outpoint (item U33).
     pub(super) fn owned_by(&self, owner: Address) -> impl Iterator<Item = (OutPoint, Record)> {
         let first = self.owners.partition_point(|(of, _)| *of < owner);
         let own = self.owners[first..].iter().take_while(move |(of, _)| *of == owner);

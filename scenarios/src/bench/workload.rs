@@ -89,7 +89,7 @@ pub struct Samples {
     pub accounts: u32,
     /// Addresses that were brought in, the first of them.
     pub referred: Vec<Address>,
-    /// Addresses that have staked, the first of them.
+    /// Addresses that have a stake now, those that have it longest.
     pub staked: Vec<Address>,
     /// Addresses that have announced a node, the first of them.
     pub announced: Vec<Address>,
@@ -130,8 +130,9 @@ impl Workload {
 
     /// What there is to ask for by now.
     #[must_use]
-    pub fn samples(&self) -> &Samples {
-        &self.samples
+    pub fn samples(&self) -> Samples {
+        let staked = self.stakes.iter().take(SAMPLES).map(|(owner, _)| Address::numbered(*owner)).collect();
+        Samples { staked, ..self.samples.clone() }
     }
 
     fn tx(&mut self, ms: u64, created: &mut Vec<(u32, Coin)>, staked: &mut Vec<(u32, Coin)>) -> Option<Tx> {
@@ -184,10 +185,7 @@ impl Workload {
                 (0..).zip(all).map(|(index, (owner, amount))| Output::coin(index, owner, amount)).collect()
             }
             Shape::Unstake => vec![Output::coin(0, own, worth)],
-            Shape::Stake => {
-                first_ones(&mut self.samples.staked, own);
-                vec![of_kind(0, own, part, Kind::Stake), Output::coin(1, own, worth - part)]
-            }
+            Shape::Stake => vec![of_kind(0, own, part, Kind::Stake), Output::coin(1, own, worth - part)],
             Shape::Referral => {
                 let new = Address::numbered(REFERRED + self.referred);
                 self.referred += 1;

@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn the_default_is_complete() {
         let profile = Profile::load("default").unwrap();
-        assert_eq!((profile.runs, profile.budget.to_string()), (6_000_000, "60s".to_owned()));
+        assert_eq!((profile.runs, profile.budget.to_string()), (4_000_000, "60s".to_owned()));
         assert_eq!((profile.strategy.to_string(), profile.max_failures), ("portfolio".to_owned(), 1));
     }
 

@@ -144,7 +144,7 @@ impl Bench<'_> {
         }
         let text = format!("{} questions of each kind", grouped(self.args.queries));
         self.terminal.status(Tone::Good, "Asking", text);
-        let answered = ask(ledger, watch, workload.samples(), self.args.queries)?;
+        let answered = ask(ledger, watch, &workload.samples(), self.args.queries)?;
         report::questions(self.terminal, &answered);
         Ok(())
     }

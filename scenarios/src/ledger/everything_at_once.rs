@@ -28,7 +28,7 @@ pub const STORY: Scenario = Scenario {
     claim: "payments, blocks, roll-backs, flushes and readers together break no rule",
     invariants: &["ledger.no_double_spend", "ledger.conservation", "ledger.pool_consistency", ONE_MOMENT],
     finds: &[(Planted::CheckThenAct, 2_000), (Planted::RollbackForgetsPool, 2_000)],
-    weight: 40,
+    weight: 30,
     max_steps: 4_000,
     draws: true,
     world,

@@ -35,7 +35,7 @@ pub const STORY: Scenario = Scenario {
         locks::NAME,
     ],
     finds: &[(Planted::PeerLockOrder, 10)],
-    weight: 10,
+    weight: 5,
     max_steps: 20_000,
     world,
     ..LEDGER_STORY

@@ -7,7 +7,6 @@
 //! comes before all others as soon as its mutex is free. Each event takes the latest store and the last place, and its
 //! alternatives are put aside: see [`super::revisit`].
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
@@ -91,16 +90,20 @@ pub(crate) struct Guide {
     pub(crate) found: Vec<Item>,
     /// Why the search cannot go on.
     pub(crate) error: Option<String>,
-    yielded: Option<Path>,
     /// The waiting of each thread that has yielded.
     spins: BTreeMap<u32, Spin>,
     /// They wait for what never comes: let them, up to the step limit.
     is_livelock: bool,
 }
 
+/// How often a thread may yield before others go first. A loop that only reads is known by its second round.
+const FREE_YIELDS: u32 = 2;
+
 /// A loop in which a thread waits for others.
 #[derive(Clone, Debug, Default)]
 struct Spin {
+    /// How often the thread has yielded.
+    yields: u32,
     /// How many events the thread had when it yielded last.
     events: usize,
     /// What it read between the last two times, and from where.
@@ -128,7 +131,6 @@ impl Guide {
             wanted: 0,
             found: Vec::new(),
             error: None,
-            yielded: None,
             spins: BTreeMap::new(),
             is_livelock: false,
         }
@@ -152,7 +154,9 @@ impl Guide {
         // Holes are known by their place from the start.
         for (i, p) in self.item.events.iter().enumerate().filter(|(_, p)| p.is_hole) {
             if self.item.threads[p.thread as usize] == path {
-                self.holes.push(Hole { stamp: stamp_of(i as u32), thread: child, index: p.index, displaced_by: None });
+                // What came before it may have been repeated already: the thread may have started late.
+                let displaced_by = p.displaced_by.and_then(|d| self.done[d as usize]);
+                self.holes.push(Hole { stamp: stamp_of(i as u32), thread: child, index: p.index, displaced_by });
             }
         }
         self.paths.push(path);
@@ -257,6 +261,7 @@ impl Guide {
     pub(crate) fn yields(&mut self, graph: &Graph, thread: u32) -> bool {
         let events: &[Id] = graph.views.get(thread as usize).map_or(&[], |v| &v.events);
         let spin = self.spins.entry(thread).or_default();
+        spin.yields += 1;
         let since = &events[spin.events.min(events.len())..];
         let read = |&id: &Id| {
             let e = graph.event(id);
@@ -295,28 +300,34 @@ impl Guide {
         let first = |list: &mut dyn Iterator<Item = &Can>| list.min_by_key(|t| path(t.thread)).copied();
         if self.remaining > 0 {
             let ready = |t: &&Can| match self.repeated(graph, t.thread) {
-                // What is no event is on the way to one, of its own or of a thread that it starts.
-                planned if !t.is_event => planned.is_some() || !t.gives_way,
                 Some(p) if p.is_fresh && self.remaining > 1 => false,
                 Some(Planned { source: Source::Event(source), .. }) => self.done[*source as usize].is_some(),
                 Some(_) => true,
                 None => false,
             };
-            let next = first(&mut can.iter().filter(ready)).map(|t| t.slot);
+            // What is no event is on the way to one, of its own or of a thread that it starts or that waits for its end.
+            let next = first(&mut can.iter().filter(ready)).or_else(|| first(&mut can.iter().filter(|t| !t.is_event)));
             if next.is_none() {
                 self.fail(String::from("a graph cannot be repeated: the program is not deterministic"));
             }
-            return next;
+            return next.map(|t| t.slot);
         }
         let hole = can.iter().find(|t| self.fills(graph, t.thread)).copied();
-        if let Some(next) = hole.or_else(|| first(&mut can.iter().filter(|t| !t.gives_way))) {
-            return Some(next.slot);
-        }
-        // All of them wait for others without being blocked: in turn.
-        let key = |t: &&Can| (Reverse(self.yielded.as_ref() < Some(path(t.thread))), path(t.thread).clone());
-        let next = can.iter().min_by_key(key).copied()?;
-        self.yielded = Some(path(next.thread).clone());
-        Some(next.slot)
+        // What comes next must depend on the graph alone, so it must make no difference whether a thread has yielded already:
+        // yielding is no event. The first times it is passed over. Who does it again, and is no loop that only reads, comes
+        // after all others, before and after it has yielded, and then in turn.
+        let events = |thread: u32| graph.views.get(thread as usize).map_or(&[][..], |v| &v.events);
+        let yields = |t: &&Can| {
+            let of_now =
+                |spin: &Spin| t.gives_way || spin.yields > FREE_YIELDS && spin.events == events(t.thread).len();
+            self.spins.get(&t.thread).is_some_and(|spin| spin.yields >= FREE_YIELDS && of_now(spin))
+        };
+        let turn = |t: &&Can| {
+            let last = events(t.thread).last().map(|&id| self.marks[id as usize].stamp);
+            (last, path(t.thread))
+        };
+        let next = hole.or_else(|| first(&mut can.iter().filter(|t| !yields(t))));
+        next.or_else(|| can.iter().min_by_key(turn).copied()).map(|t| t.slot)
     }
 }
 

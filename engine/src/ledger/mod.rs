@@ -99,6 +99,27 @@ use self::chain::Chain;
 use self::confirmed_cache::ConfirmedCache;
 
 /// A UTXO ledger. Every method may be called from any number of threads.
+///
+/// ```
+/// use interleaf_engine::ledger::{Address, Block, Genesis, Ledger, LedgerConfig, Output, Tx};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// let [alice, bob] = [1, 2].map(Address::numbered);
+/// let genesis = Genesis::of(&[(alice, 5)]);
+/// let coin = genesis.tx().outpoint(0);
+/// // Makes `ledger.redb` and the journal, or recovers what an earlier run has left.
+/// let (ledger, _recovered) = Ledger::open_folder(LedgerConfig::default(), genesis, folder)?;
+/// let payment = Tx::new(1, alice, vec![coin], vec![Output::coin(0, bob, 3), Output::coin(1, alice, 2)]);
+/// ledger.add_tx(payment.clone())?;
+/// assert_eq!(ledger.get_balance_available_with_pool(alice)?, 2);
+/// let below = ledger.current_block().meta.id;
+/// ledger.add_block(Block::new(below, 1, vec![payment]))?; // on disk when it returns
+/// assert_eq!(ledger.get_balance_available_with_pool(bob)?, 3);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Ledger<S = MemoryStore> {
     config: LedgerConfig,

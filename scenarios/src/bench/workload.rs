@@ -65,8 +65,8 @@ impl Shape {
 #[derive(Debug)]
 pub struct Workload {
     random: Xoshiro256StarStar,
-    /// The coins of each account.
-    coins: Vec<Vec<Coin>>,
+    /// The coins of each account, oldest first.
+    coins: Vec<VecDeque<Coin>>,
     /// Owner, stake, oldest first.
     stakes: VecDeque<(u32, Coin)>,
     /// The account whose turn it is.
@@ -102,7 +102,7 @@ impl Workload {
         let accounts = block_size.saturating_mul(2).max(ACCOUNTS_MIN);
         let genesis = Genesis::of(&(0..accounts).map(|n| (Address::numbered(n), START)).collect::<Vec<_>>());
         let tx = genesis.tx();
-        let coin = |index| vec![Coin { key: tx.outpoint(index), amount: START }];
+        let coin = |index| VecDeque::from([Coin { key: tx.outpoint(index), amount: START }]);
         let workload = Self {
             random: Xoshiro256StarStar::seed_from_u64(seed),
             coins: (0..accounts).map(coin).collect(),
@@ -122,7 +122,7 @@ impl Workload {
         let mut staked = Vec::new();
         let txs: Vec<Tx> = (0..count).map_while(|_| self.tx(time_ms, &mut created, &mut staked)).collect();
         for (owner, coin) in created {
-            self.coins[owner as usize].push(coin);
+            self.coins[owner as usize].push_back(coin);
         }
         self.stakes.extend(staked);
         txs
@@ -157,14 +157,17 @@ impl Workload {
         Some(tx)
     }
 
-    /// At most `count` coins of the next account that has any.
+    /// At most `count` coins of the next account that has any: half of the time its newest, which the blocks in memory hold,
+    /// else its oldest. (Whoever always spends his newest is left with dust.)
     fn inputs(&mut self, count: usize) -> Option<(u32, Vec<Coin>)> {
+        let newest = self.below(2) == 0;
         for _ in 0..self.coins.len() {
             self.turn = (self.turn + 1) % self.coins.len();
             let coins = &mut self.coins[self.turn];
             if !coins.is_empty() {
-                let from = coins.len().saturating_sub(count);
-                return Some((self.turn as u32, coins.split_off(from)));
+                let count = count.min(coins.len());
+                let range = if newest { coins.len() - count..coins.len() } else { 0..count };
+                return Some((self.turn as u32, coins.drain(range).collect()));
             }
         }
         None
